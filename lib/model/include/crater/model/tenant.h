@@ -1,0 +1,96 @@
+// Queues, tenants, quotas, roles. SPEC 3.6, 3.7, 10.4.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crater/base/describe.h"
+#include "crater/model/job.h"
+
+namespace crater {
+
+enum class Policy { best_fit, binpack, spread, priority };
+inline std::span<const EnumName<Policy>> enum_names(Policy) {
+    static constexpr EnumName<Policy> names[] = {{Policy::best_fit, "best_fit"}, {Policy::binpack, "binpack"},
+        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"}};
+    return names;
+}
+
+struct QueueSpec {
+    std::string name;
+    Policy policy = Policy::best_fit;
+    Priority priority{500};  // of jobs that give none
+    bool default_preemptible = false;
+    std::vector<JobType> types;  // job types that go here when they name no queue
+};
+template <class V>
+void describe(V& v, QueueSpec& q) {
+    v.field("name", q.name, "Queue.", {.required = true});
+    v.field("policy", q.policy, "How a node is chosen.");
+    v.field("priority", q.priority, "Priority of jobs that give none.");
+    v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
+    v.field("types", q.types, "Job types that wait here when they name no queue.");
+}
+
+// Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.
+struct Quota {
+    std::optional<MilliGpu> gpu;
+    std::optional<Mebibytes> gpu_memory;
+    std::optional<MilliCpu> cpu;
+    std::optional<Bytes> memory, disk;
+    std::optional<Iops> iops;
+    std::optional<std::int64_t> jobs;  // running at once
+};
+template <class V>
+void describe(V& v, Quota& q) {
+    v.field("gpu", q.gpu, "Cards.");
+    v.field("gpu_memory", q.gpu_memory, "GPU memory, summed over cards.");
+    v.field("cpu", q.cpu, "Cores.");
+    v.field("memory", q.memory, "Memory.");
+    v.field("disk", q.disk, "Disk space.");
+    v.field("iops", q.iops, "Disk operations per second.");
+    v.field("jobs", q.jobs, "Jobs running at once.");
+}
+
+struct Tenant {
+    std::string path;  // "research/vision"
+    Quota hard;
+    std::int64_t max_priority = 700;
+    std::int64_t max_pending = 10'000;
+};
+template <class V>
+void describe(V& v, Tenant& t) {
+    v.field("path", t.path, "Names joined by /.");
+    v.field("hard", t.hard, "Hard quota: the tenant's own.");
+    v.field("max_priority", t.max_priority, "Highest priority its jobs may ask for.", {.minimum = 0, .maximum = 1000});
+    v.field("max_pending", t.max_pending, "Most jobs waiting at once.", {.minimum = 0, .maximum = 1e9});
+}
+
+enum class Role { admin, op, tenant, read_only, agent_join };
+inline std::span<const EnumName<Role>> enum_names(Role) {
+    static constexpr EnumName<Role> names[] = {{Role::admin, "admin"}, {Role::op, "operator"}, {Role::tenant, "tenant"},
+        {Role::read_only, "read-only"}, {Role::agent_join, "agent-join"}};
+    return names;
+}
+
+// A token is stored as the SHA-256 of its secret.
+struct Token {
+    std::string id, name, secret_sha256;
+    Role role = Role::read_only;
+    std::string tenant;  // for Role::tenant
+    Instant created, expires;
+};
+template <class V>
+void describe(V& v, Token& t) {
+    v.field("id", t.id, "Token id.");
+    v.field("name", t.name, "What it is for.");
+    v.field("secret_sha256", t.secret_sha256, "Hash of the secret.", {.secret = true});
+    v.field("role", t.role, "What it may do.");
+    v.field("tenant", t.tenant, "Whose jobs, for the role tenant.");
+    v.field("created", t.created, "When it was made.");
+    v.field("expires", t.expires, "When it ends; never when absent.");
+}
+
+}  // namespace crater
