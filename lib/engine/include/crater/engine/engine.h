@@ -1,0 +1,174 @@
+// The decision core: where each task goes, who waits, who gives way, and why. Deterministic: no clock, IO, threads, globals,
+// floating-point order or hash order reaches a decision; the same events in the same order give the same decisions and the same hash.
+//
+// Owned by one loop; not thread-safe. All amounts are in model units. `apply` is the only way in; `pass` decides and applies its own
+// decisions, which the caller must make durable before anything acts on them. After a restart the caller rebuilds the engine by
+// applying the same facts (nodes, queues, tenants, jobs, placements) from the store, in any order that names a thing before using it;
+// `state_hash` is then equal, because it is a commutative hash over the facts, not over the path to them.
+//
+// Live load (`LoadSampled`) steers filters and scores but is not part of the hash.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "crater/engine/explain.h"
+#include "crater/model/job.h"
+#include "crater/model/node.h"
+#include "crater/model/tenant.h"
+
+namespace crater::engine {
+
+// Tuning shared by all queues. SPEC 3.2, 3.4, 10.2 names and defaults.
+struct Settings {
+    double cpu_threshold = 0.8;        // live use above which a node takes no more
+    double memory_threshold = 0.8;
+    double disk_io_threshold = 0.9;
+    double gpu_threshold = 0;          // 0 = off
+    std::int64_t max_tasks_per_gpu = 8;
+    double gpu_preprocessing_reserve = 0.2;    // share of a GPU node's cores that CPU-only jobs may not use
+    double inference_max_gpu_fraction = 0.5;   // of a card's memory, for one inference task that shares a card
+    std::int64_t gpu_memory_granularity_mb = 0;  // 0 = max(512, ceil(total/32))
+    // Weights of the load term, of the capacity term.
+    double w_gpu = 0.25, w_cpu = 0.25, w_mem = 0.25, w_disk = 0.25;
+    double capacity_gpu_memory = 0.45, capacity_cpu_cores = 0.20, capacity_memory_bandwidth = 0.20, capacity_ssd_iops = 0.15;
+    Millis min_run_time{0};            // of a victim since its last start, before it may be preempted
+    std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
+};
+template <class V>
+void describe(V& v, Settings& s) {
+    v.field("cpu_threshold", s.cpu_threshold, "Live CPU use above which a node takes no more.", {.minimum = 0, .maximum = 1});
+    v.field("memory_threshold", s.memory_threshold, "Live memory use above which a node takes no more.", {.minimum = 0, .maximum = 1});
+    v.field("disk_io_threshold", s.disk_io_threshold, "Live disk use above which a node takes no more.", {.minimum = 0, .maximum = 1});
+    v.field("gpu_threshold", s.gpu_threshold, "Live GPU use above which a card takes no more; 0 is off.", {.minimum = 0, .maximum = 1});
+    v.field("max_tasks_per_gpu", s.max_tasks_per_gpu, "Most tasks sharing one card.", {.minimum = 1, .maximum = 64});
+    v.field("gpu_preprocessing_reserve", s.gpu_preprocessing_reserve, "Share of a GPU node's cores kept for its GPU tasks.", {.minimum = 0, .maximum = 1});
+    v.field("inference_max_gpu_fraction", s.inference_max_gpu_fraction, "Most of a shared card's memory one inference task may ask for.", {.minimum = 0, .maximum = 1});
+    v.field("gpu_memory_granularity_mb", s.gpu_memory_granularity_mb, "Step of GPU memory slices in MiB; 0 = max(512, total/32).", {.minimum = 0, .maximum = 1e6});
+    v.field("w_gpu", s.w_gpu, "Weight of GPU in the load term.", {.minimum = 0, .maximum = 100});
+    v.field("w_cpu", s.w_cpu, "Weight of CPU in the load term.", {.minimum = 0, .maximum = 100});
+    v.field("w_mem", s.w_mem, "Weight of memory in the load term.", {.minimum = 0, .maximum = 100});
+    v.field("w_disk", s.w_disk, "Weight of disk in the load term.", {.minimum = 0, .maximum = 100});
+    v.field("capacity_gpu_memory", s.capacity_gpu_memory, "Capacity weight of GPU memory.", {.minimum = 0, .maximum = 100});
+    v.field("capacity_cpu_cores", s.capacity_cpu_cores, "Capacity weight of cores.", {.minimum = 0, .maximum = 100});
+    v.field("capacity_memory_bandwidth", s.capacity_memory_bandwidth, "Capacity weight of memory bandwidth.", {.minimum = 0, .maximum = 100});
+    v.field("capacity_ssd_iops", s.capacity_ssd_iops, "Capacity weight of disk IOPS.", {.minimum = 0, .maximum = 100});
+    v.field("min_run_time", s.min_run_time, "Run time of a victim before it may be preempted.");
+    v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
+}
+
+// A job as the engine sees it: everything resolved (queue, tenant, priority, preemptible), requests filled and rounded by `admit`.
+struct EngineJob {
+    std::string id;
+    std::shared_ptr<const JobSpec> spec;
+    std::string queue, tenant;
+    int priority = 500;
+    bool preemptible = false;
+    Instant submitted;
+    std::int64_t preemptions = 0;
+    bool blocked = false;  // dependencies not met: not considered by pass
+};
+
+// ---- Facts -------------------------------------------------------------------------------------------------------------
+struct NodeSet { NodeInventory inventory; };                              // new, or changed by a re-registration
+struct NodeFlags { std::string node; bool draining = false, lost = false; };  // takes no new work
+struct NodeRemoved { std::string node; };                                 // holds nothing
+struct QueueSet { QueueSpec queue; };
+struct TenantSet { Tenant tenant; };
+struct SettingsSet { Settings settings; };
+struct JobAdded { EngineJob job; };                                       // waits
+struct JobUnblocked { std::string job; };
+struct JobRemoved { std::string job; };                                   // ended or cancelled; holds nothing any more
+struct TaskPlaced { std::string job; std::int64_t task; Allocation allocation; Instant started; };  // replay of a stored placement
+struct TaskFreed { std::string job; std::int64_t task; };                 // its slices are free; the job is not queued again by this
+struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
+struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
+struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
+
+using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, LoadSampled>;
+
+// ---- Decisions -----------------------------------------------------------------------------------------------------------
+struct Placement {
+    std::string job;
+    std::vector<std::pair<std::int64_t, Allocation>> tasks;  // (task index, slices): all waiting tasks of the job, or none
+    DecisionTrace trace;
+};
+struct Preemption {
+    std::string victim;     // all of its tasks stop
+    std::string preemptor;  // who waits for the slices; they are pledged to it until it is placed, cancelled or changes
+    std::string detail;     // a sentence with the comparison that decided
+};
+struct Plan {
+    std::vector<Placement> placements;
+    std::vector<Preemption> preemptions;
+    bool more = false;  // the work bound was reached: call again soon
+};
+
+struct PassLimits {
+    int placements_max = 1000;
+    int evaluations_max = 20'000;  // shapes × scans, bounds the time of a pass
+};
+
+// What a node's books say, per device. For showing and for the check against the agents' own tables.
+struct CardBook { MilliGpu compute_used; Mebibytes memory_used, memory_total; std::int64_t tasks = 0; bool exclusive = false; };
+struct NodeBook {
+    std::string node;
+    MilliCpu cpu_used, cpu_total;
+    Bytes memory_used, memory_total;
+    BytesPerSecond bandwidth_used, bandwidth_total;
+    Bytes disk_used, disk_total;
+    Iops iops_used, iops_total;
+    std::vector<CardBook> cards;
+    std::int64_t tasks = 0;
+    std::uint64_t hash = 0;  // of the node's allocations
+};
+
+class Engine {
+  public:
+    explicit Engine(Settings settings = {});
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // Takes a fact. Facts that contradict the state (an unknown job, a slice twice) are our own mistake and abort.
+    void apply(const Event& event);
+
+    // Admission of a submit, nothing changed. Fills what the request leaves open (cores and memory per GPU, whole-card memory) and
+    // rounds GPU memory; `notes` says what was filled. Errors: unsatisfiable with the shortfall when no node could hold a task even
+    // when empty, when the gang could not start on the empty cluster, or when the tenant's quota ceiling is below it.
+    struct Admitted { EngineJob job; std::vector<std::string> notes; };
+    Result<Admitted> admit(EngineJob job) const;
+
+    // Decides for the waiting jobs in order and applies its decisions. Placed jobs leave the queue; victims keep their slices until
+    // TaskFreed/JobRequeued. `now` orders nothing; it is used for ages in texts and for min_run_time.
+    Plan pass(Instant now, const PassLimits& limits = {});
+    // Whether anything that happened since the last pass could let a waiting job start.
+    bool wants_pass() const;
+
+    // Questions; nothing changes.
+    Result<Why> why(const std::string& job, Instant now) const;
+    Result<DecisionTrace> would_place(const EngineJob& job, Instant now) const;  // "would this fit now?"
+    std::vector<Preemption> would_preempt(const std::string& job, Instant now) const;
+    std::vector<std::string> waiting(const std::string& queue) const;  // in the order they will be considered
+    std::vector<NodeBook> books() const;                               // by node name
+    Result<NodeBook> book(const std::string& node) const;
+    std::vector<FreeSlice> largest_free() const;  // per GPU model
+    // What a tenant holds now, its descendants included.
+    Usage usage(const std::string& tenant) const;
+
+    std::uint64_t state_hash() const;
+
+  private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// The kind of work, from the image and the command, when the user did not say. SPEC 3.6.
+JobType infer_type(const JobSpec& spec);
+
+}  // namespace crater::engine

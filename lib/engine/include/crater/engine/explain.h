@@ -1,0 +1,162 @@
+// Answers of the engine in words and numbers: why a job waits, why it went where it went.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crater/base/describe.h"
+#include "crater/base/quantity.h"
+
+namespace crater::engine {
+
+struct ScoreTerm {
+    std::string name;
+    double value = 0;   // in [0,1], higher is better
+    double weight = 0;
+};
+template <class V>
+void describe(V& v, ScoreTerm& t) {
+    v.field("name", t.name, "Term.");
+    v.field("value", t.value, "In [0,1].");
+    v.field("weight", t.weight, "Its weight.");
+}
+struct Candidate {
+    std::string node;
+    double score = 0;
+    std::vector<ScoreTerm> terms;
+};
+template <class V>
+void describe(V& v, Candidate& c) {
+    v.field("node", c.node, "Node.");
+    v.field("score", c.score, "Σ w·term / Σ w.");
+    v.field("terms", c.terms, "Its parts.");
+}
+// How many nodes a filter turned away, and which first, with the sentence of that first node.
+struct Rejection {
+    std::string filter;  // "gpu_memory"
+    std::int64_t nodes = 0;
+    std::string first_node;
+    std::string detail;  // "needs 16 GiB on one card, at most 10 GiB free"
+};
+template <class V>
+void describe(V& v, Rejection& r) {
+    v.field("filter", r.filter, "What was missing.");
+    v.field("nodes", r.nodes, "On how many nodes.");
+    v.field("first_node", r.first_node, "The first of them.");
+    v.field("detail", r.detail, "In words, for that node.");
+}
+// The winner and the next five, per task of a gang the first task's.
+struct DecisionTrace {
+    std::string policy;
+    std::vector<Candidate> candidates;  // winner first
+    std::vector<Rejection> rejections;  // most nodes first
+};
+template <class V>
+void describe(V& v, DecisionTrace& d) {
+    v.field("policy", d.policy, "Placement policy.");
+    v.field("candidates", d.candidates, "Winner first, then the next five.");
+    v.field("rejections", d.rejections, "Why the other nodes could not serve.");
+}
+
+struct Holder {
+    std::string job, node;
+    std::string holds;  // "2 cards", "30 GiB on card 1"
+};
+template <class V>
+void describe(V& v, Holder& h) {
+    v.field("job", h.job, "Who holds.");
+    v.field("node", h.node, "Where.");
+    v.field("holds", h.holds, "How much.");
+}
+// One requirement against the best node for it: a bar "needs / best has".
+struct Requirement {
+    std::string name;   // "gpu_memory"
+    std::string unit;   // "MiB", "cores", "cards", "bytes", "IOPS"
+    double needs = 0, best_has = 0, best_total = 0;
+    std::string best_node;
+    std::int64_t nodes_short = 0;  // nodes that lack it now
+    bool binding = false;
+};
+template <class V>
+void describe(V& v, Requirement& r) {
+    v.field("name", r.name, "Requirement.");
+    v.field("unit", r.unit, "Unit of the amounts.");
+    v.field("needs", r.needs, "What one task needs.");
+    v.field("best_has", r.best_has, "The most that is free on one node.");
+    v.field("best_total", r.best_total, "That node's total.");
+    v.field("best_node", r.best_node, "That node.");
+    v.field("nodes_short", r.nodes_short, "Nodes that lack it now.");
+    v.field("binding", r.binding, "Whether this is what the job waits for.");
+}
+struct NodeVerdict {
+    std::string node;
+    std::string filter;  // empty = fits
+    std::string detail;
+};
+template <class V>
+void describe(V& v, NodeVerdict& n) {
+    v.field("node", n.node, "Node.");
+    v.field("filter", n.filter, "First thing missing; absent when it fits.");
+    v.field("detail", n.detail, "In words.");
+}
+struct Why {
+    std::string summary;            // one sentence a person understands
+    std::string binding;            // name of the binding requirement: gpu_memory, gpu_count, quota, dependency, order, ...
+    std::int64_t rank = 0;          // place in its queue, from 1
+    std::int64_t queue_length = 0;
+    std::vector<Requirement> requirements;
+    std::vector<Rejection> rejections;
+    std::vector<Holder> holders;    // who holds what is missing, largest first, at most 10
+    std::vector<NodeVerdict> nodes; // node by node, at most 1,000
+};
+template <class V>
+void describe(V& v, Why& w) {
+    v.field("summary", w.summary, "The sentence that matters.");
+    v.field("binding", w.binding, "The binding constraint.");
+    v.field("rank", w.rank, "Place in its queue, from 1.");
+    v.field("queue_length", w.queue_length, "Jobs waiting in its queue.");
+    v.field("requirements", w.requirements, "Needs against the best node.");
+    v.field("rejections", w.rejections, "How many nodes lack what.");
+    v.field("holders", w.holders, "Who holds what is missing.");
+    v.field("nodes", w.nodes, "Node by node.");
+}
+
+struct FreeSlice {
+    std::string model;
+    bool simulated = false;
+    std::int64_t whole_cards = 0;   // free whole cards in all
+    std::int64_t cards_on_one_node = 0;
+    Mebibytes largest;              // largest free slice on one card
+    std::string node;               // where that is
+};
+template <class V>
+void describe(V& v, FreeSlice& f) {
+    v.field("model", f.model, "GPU model.");
+    v.field("simulated", f.simulated, "All its cards are simulated.");
+    v.field("whole_cards", f.whole_cards, "Free whole cards.");
+    v.field("cards_on_one_node", f.cards_on_one_node, "Most free whole cards on one node.");
+    v.field("largest_mib", f.largest, "Largest free slice on one card in MiB.");
+    v.field("node", f.node, "Where it is.");
+}
+
+struct Usage {
+    MilliGpu gpu;
+    Mebibytes gpu_memory;
+    MilliCpu cpu;
+    Bytes memory, disk;
+    Iops iops;
+    std::int64_t jobs = 0;
+};
+template <class V>
+void describe(V& v, Usage& u) {
+    v.field("gpu", u.gpu, "Cards.");
+    v.field("gpu_memory_mib", u.gpu_memory, "GPU memory in MiB.");
+    v.field("cpu", u.cpu, "Cores.");
+    v.field("memory_bytes", u.memory, "Memory in bytes.");
+    v.field("disk_bytes", u.disk, "Disk space in bytes.");
+    v.field("iops", u.iops, "Disk operations per second.");
+    v.field("jobs", u.jobs, "Jobs.");
+}
+
+}  // namespace crater::engine
