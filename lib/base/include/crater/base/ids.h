@@ -20,7 +20,12 @@ Result<void> check_name(std::string_view text, std::string_view field);
 Result<void> check_tenant(std::string_view text, std::string_view field);
 bool valid_utf8(std::string_view text);
 
-// "job-" + 12 characters of base 32 (no vowels, so no words).
+// Text from outside for a message: in quotes, at most some 80 characters of it, nothing unprintable.
+std::string quoted(std::string_view text);
+// Appends a JSON string with its quotes; what is not UTF-8 becomes U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+
+// "job-" + 12 digits and consonants (no vowels, so no words).
 std::string make_id(std::string_view prefix, Rng& rng);
 // 32 random bytes in URL-safe base 64, for tokens.
 std::string make_secret(Rng& rng);

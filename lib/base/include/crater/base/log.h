@@ -20,11 +20,17 @@ Result<Level> parse_level(std::string_view text);
 struct Field {
     std::string_view key;
     std::string value;
+    bool bare = false;  // a number or truth value: no quotes in JSON
     Field(std::string_view k, std::string_view v) : key(k), value(v) {}
     Field(std::string_view k, const std::string& v) : key(k), value(v) {}
     Field(std::string_view k, const char* v) : key(k), value(v) {}
     template <class N, class = std::enable_if_t<std::is_arithmetic_v<N>>>
-    Field(std::string_view k, N v) : key(k), value(std::to_string(v)) {}
+    Field(std::string_view k, N v) : key(k), value(number_text(v)), bare(v - v == N{}) {}
+
+  private:
+    static std::string number_text(bool v) { return v ? "true" : "false"; }
+    template <class N>
+    static std::string number_text(N v) { return std::to_string(v); }
 };
 using Fields = std::initializer_list<Field>;
 

@@ -47,29 +47,34 @@ struct Instant {
     constexpr explicit operator bool() const { return ms != 0; }
 };
 
-// "40Gi", "40GiB", "512MB", "1.5T", "1048576"; a bare number counts bytes.
+// "40Gi", "40GiB", "512MB", "1.5T", "1048576"; a bare number counts bytes. Units in any case; fractions of a byte round up.
 Result<Bytes> parse_bytes(std::string_view text);
 // GPU memory, in MiB rounded up: "16Gi", "16G" and "16GB" (all 16 GiB: the exception of SPEC 1); a bare number counts MiB.
 Result<Mebibytes> parse_gpu_memory(std::string_view text);
-// Cores: "8", "0.5" (step 0.1), "500m".
+// Cores of a request: "8", "0.5" (step 0.1), "500m".
 Result<MilliCpu> parse_cpu(std::string_view text);
-// Cards: "4", "0.5" (fractions only below 1, step 0.1), "500m".
+// Cards of a request: "4", "0.5" (fractions only below 1, step 0.1), "500m".
 Result<MilliGpu> parse_gpu(std::string_view text);
+// The same rules for amounts that came another way. Totals and measurements (1.5 cards used) need not follow them.
+Result<void> check_request(MilliCpu cores, std::string_view field = {});
+Result<void> check_request(MilliGpu cards, std::string_view field = {});
+// Cores or cards to a thousandth: "1.234", "500m".
+Result<std::int64_t> parse_milli(std::string_view text);
 // "140" (GB/s), "140GB/s", "500MB/s".
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 // "30s", "10m", "2h", "1d", "1h30m", "500ms", "01:00:00", "90" (seconds).
 Result<Millis> parse_duration(std::string_view text);
 // RFC 3339: "2024-05-20T10:00:00Z", with an optional fraction and offset.
 Result<Instant> parse_instant(std::string_view text);
-// A finite decimal number in [minimum, maximum], the whole text.
+// A finite decimal number, the whole text.
 Result<double> parse_number(std::string_view text);
 
 std::string format(Bytes);           // "512Gi", "1536Mi", "1000" (bytes when not whole MiB)
 std::string format(Mebibytes);       // "16Gi", "500Mi"
-std::string format(MilliCpu);        // "8", "0.5"
+std::string format(MilliCpu);        // "8", "0.5", "0.125"
 std::string format(MilliGpu);        // "4", "0.5"
-std::string format(BytesPerSecond);  // "142.3GB/s"
-std::string format(Millis);          // "1h30m", "30s", "500ms", "0s"
+std::string format(BytesPerSecond);  // "142.3GB/s", "500MB/s", "12B/s"
+std::string format(Millis);          // "1d", "1h30m", "30s", "500ms", "0s"
 std::string format(Instant);         // RFC 3339 UTC with milliseconds; "" for never
 
 }  // namespace crater
