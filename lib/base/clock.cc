@@ -15,14 +15,16 @@ namespace crater {
 namespace {
 
 std::int64_t monotonic_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
 class SystemClock final : public Clock {
   public:
     Instant now() const override {
-        return {std::chrono::duration_cast<Millis>(std::chrono::system_clock::now().time_since_epoch()).count()};
+        return {
+            std::chrono::duration_cast<Millis>(std::chrono::system_clock::now().time_since_epoch()).count()};
     }
     std::int64_t ticks_us() const override { return monotonic_ns() / 1000; }
 };

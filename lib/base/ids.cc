@@ -52,8 +52,10 @@ std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) 
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1)});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+            row[j] = std::min(
+                {last[j] + 1, row[j - 1] + 1, last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1)});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
         }
         std::swap(before, last);
         std::swap(last, row);
@@ -79,11 +81,11 @@ std::string nearest_of(std::string_view text, const Candidates& candidates) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-    constexpr std::size_t shown = 80;
+std::string shown(std::string_view text) {
+    constexpr std::size_t enough = 80;
     std::string out = "\"";
     for (std::size_t at = 0; at < text.size();) {
-        if (at >= shown) {
+        if (at >= enough) {
             out += "...";
             break;
         }
@@ -142,15 +144,17 @@ void append_json_string(std::string& out, std::string_view text) {
 
 Result<void> check_id(std::string_view text, std::string_view field) {
     const auto wrong = [&](std::string found) {
-        return fail(Code::invalid, found + "; an id has 1-128 characters of A-Z a-z 0-9 . _ : - and does not start with a dot",
-                    std::string(field));
+        return fail(
+            Code::invalid,
+            found + "; an id has 1-128 characters of A-Z a-z 0-9 . _ : - and does not start with a dot",
+            std::string(field));
     };
     if (text.empty()) return wrong("the id is empty");
     if (text.size() > text_max) return wrong("the id has " + std::to_string(text.size()) + " characters");
-    if (text.front() == '.') return wrong(quoted(text) + " starts with a dot");
+    if (text.front() == '.') return wrong(shown(text) + " starts with a dot");
     for (const char c : text)
         if (!is_lower(c) && !is_upper(c) && !is_digit(c) && c != '.' && c != '_' && c != ':' && c != '-')
-            return wrong(quoted(text) + " holds a character that is not allowed");
+            return wrong(shown(text) + " holds a character that is not allowed");
     return {};
 }
 
@@ -162,7 +166,7 @@ Result<void> check_name(std::string_view text, std::string_view field) {
     for (std::size_t at = 0; at < text.size(); ++count) {
         const std::int32_t point = code_point(text, at);
         if (point < 0) return wrong("the name is not valid UTF-8");
-        if (!printable(point)) return wrong(quoted(text) + " holds a character that cannot be shown");
+        if (!printable(point)) return wrong(shown(text) + " holds a character that cannot be shown");
     }
     if (count == 0) return wrong("the name is empty");
     if (count > text_max) return wrong("the name has " + std::to_string(count) + " characters");
@@ -171,19 +175,20 @@ Result<void> check_name(std::string_view text, std::string_view field) {
 
 Result<void> check_tenant(std::string_view text, std::string_view field) {
     const auto wrong = [&](std::string found) {
-        return fail(Code::invalid, found + "; a tenant is 1 to 8 names joined by \"/\", as research/vision", std::string(field));
+        return fail(Code::invalid, found + "; a tenant is 1 to 8 names joined by \"/\", as research/vision",
+                    std::string(field));
     };
     if (text.empty()) return wrong("the tenant is empty");
     std::size_t depth = 0;
     for (std::size_t from = 0; from <= text.size(); ++depth) {
         const std::size_t end = std::min(text.find('/', from), text.size());
         const std::string_view name = text.substr(from, end - from);
-        if (name.empty()) return wrong(quoted(text) + " has an empty part");
-        if (name == "." || name == "..") return wrong(quoted(text) + " has the part " + quoted(name));
+        if (name.empty()) return wrong(shown(text) + " has an empty part");
+        if (name == "." || name == "..") return wrong(shown(text) + " has the part " + shown(name));
         CRATER_TRY_VOID(check_name(name, field));
         from = end + 1;
     }
-    if (depth > tenant_depth_max) return wrong(quoted(text) + " is " + std::to_string(depth) + " deep");
+    if (depth > tenant_depth_max) return wrong(shown(text) + " is " + std::to_string(depth) + " deep");
     return {};
 }
 
@@ -248,7 +253,9 @@ std::string snake_case(std::string_view key) {
     return out;
 }
 
-std::uint64_t hash64(std::string_view data, std::uint64_t seed) { return XXH64(data.data(), data.size(), seed); }
+std::uint64_t hash64(std::string_view data, std::uint64_t seed) {
+    return XXH64(data.data(), data.size(), seed);
+}
 
 std::string sha256_hex(std::string_view data) {
     constexpr std::string_view hex = "0123456789abcdef";

@@ -45,7 +45,8 @@ Instant wall_now() {
 
 }  // namespace
 
-std::string json_line(Instant time, Level level, std::string_view component, std::string_view message, const Fields& fields) {
+std::string json_line(Instant time, Level level, std::string_view component, std::string_view message,
+                      const Fields& fields) {
     std::string out = "{\"time\":\"";
     out += format(time);
     out += "\",\"level\":\"";
@@ -68,7 +69,8 @@ std::string json_line(Instant time, Level level, std::string_view component, std
 }
 
 std::string human_line(Instant time, Level level, std::string_view message, const Fields& fields) {
-    constexpr std::string_view marks[] = {"\033[2mdebug\033[0m", "\033[32minfo \033[0m", "\033[33mwarn \033[0m", "\033[31merror\033[0m"};
+    constexpr std::string_view marks[] = {"\033[2mdebug\033[0m", "\033[32minfo \033[0m",
+                                          "\033[33mwarn \033[0m", "\033[31merror\033[0m"};
     std::string out = format(time).substr(11, 12);
     out += ' ';
     out += marks[static_cast<int>(level)];
@@ -96,8 +98,8 @@ Result<Level> parse_level(std::string_view text) {
     for (std::size_t i = 0; i < std::size(level_names); ++i)
         if (level_names[i] == text) return static_cast<Level>(i);
     if (text == "warn") return Level::warning;
-    return fail(Code::invalid, quoted(text) + " is not a log level; allowed: debug, info, warning, error", "log_level",
-                nearest(text, level_names));
+    return fail(Code::invalid, shown(text) + " is not a log level; allowed: debug, info, warning, error",
+                "log_level", nearest(text, level_names));
 }
 
 bool enabled(Level level) { return level >= lowest.load(std::memory_order_relaxed); }

@@ -9,7 +9,8 @@
 
 namespace crater::log {
 
-std::string json_line(Instant time, Level level, std::string_view component, std::string_view message, const Fields& fields);
+std::string json_line(Instant time, Level level, std::string_view component, std::string_view message,
+                      const Fields& fields);
 std::string human_line(Instant time, Level level, std::string_view message, const Fields& fields);
 
 }  // namespace crater::log

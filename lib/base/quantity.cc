@@ -16,7 +16,8 @@ namespace {
 
 using Wide = __int128;
 constexpr Wide int64_max = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi, gibi = 1024 * mebi, tebi = 1024 * gibi, pebi = 1024 * tebi;
+constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi, gibi = 1024 * mebi, tebi = 1024 * gibi,
+                       pebi = 1024 * tebi;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -63,21 +64,36 @@ struct Unit {
 
 constexpr std::array byte_units{
     Unit{"b", 1},
-    Unit{"k", 1000}, Unit{"kb", 1000}, Unit{"ki", kibi}, Unit{"kib", kibi},
-    Unit{"m", 1000'000}, Unit{"mb", 1000'000}, Unit{"mi", mebi}, Unit{"mib", mebi},
-    Unit{"g", 1000'000'000}, Unit{"gb", 1000'000'000}, Unit{"gi", gibi}, Unit{"gib", gibi},
-    Unit{"t", 1000'000'000'000}, Unit{"tb", 1000'000'000'000}, Unit{"ti", tebi}, Unit{"tib", tebi},
-    Unit{"p", 1000'000'000'000'000}, Unit{"pb", 1000'000'000'000'000}, Unit{"pi", pebi}, Unit{"pib", pebi},
+    Unit{"k", 1000},
+    Unit{"kb", 1000},
+    Unit{"ki", kibi},
+    Unit{"kib", kibi},
+    Unit{"m", 1000'000},
+    Unit{"mb", 1000'000},
+    Unit{"mi", mebi},
+    Unit{"mib", mebi},
+    Unit{"g", 1000'000'000},
+    Unit{"gb", 1000'000'000},
+    Unit{"gi", gibi},
+    Unit{"gib", gibi},
+    Unit{"t", 1000'000'000'000},
+    Unit{"tb", 1000'000'000'000},
+    Unit{"ti", tebi},
+    Unit{"tib", tebi},
+    Unit{"p", 1000'000'000'000'000},
+    Unit{"pb", 1000'000'000'000'000},
+    Unit{"pi", pebi},
+    Unit{"pib", pebi},
 };
 constexpr std::array gpu_memory_units{
-    Unit{"b", 1},
-    Unit{"k", kibi}, Unit{"kb", kibi}, Unit{"ki", kibi}, Unit{"kib", kibi},
-    Unit{"m", mebi}, Unit{"mb", mebi}, Unit{"mi", mebi}, Unit{"mib", mebi},
-    Unit{"g", gibi}, Unit{"gb", gibi}, Unit{"gi", gibi}, Unit{"gib", gibi},
-    Unit{"t", tebi}, Unit{"tb", tebi}, Unit{"ti", tebi}, Unit{"tib", tebi},
+    Unit{"b", 1},     Unit{"k", kibi},   Unit{"kb", kibi},  Unit{"ki", kibi},  Unit{"kib", kibi},
+    Unit{"m", mebi},  Unit{"mb", mebi},  Unit{"mi", mebi},  Unit{"mib", mebi}, Unit{"g", gibi},
+    Unit{"gb", gibi}, Unit{"gi", gibi},  Unit{"gib", gibi}, Unit{"t", tebi},   Unit{"tb", tebi},
+    Unit{"ti", tebi}, Unit{"tib", tebi},
 };
 constexpr std::array time_units{
-    Unit{"ms", 1}, Unit{"s", 1000}, Unit{"m", 60'000}, Unit{"h", 3'600'000}, Unit{"d", 86'400'000}, Unit{"w", 604'800'000},
+    Unit{"ms", 1},        Unit{"s", 1000},       Unit{"m", 60'000},
+    Unit{"h", 3'600'000}, Unit{"d", 86'400'000}, Unit{"w", 604'800'000},
 };
 constexpr std::int64_t duration_max = 36500LL * 86'400'000;
 
@@ -92,10 +108,10 @@ std::int64_t scale_of(std::string_view name, std::span<const Unit> units) {
 }
 
 tl::unexpected<Error> refuse(std::string_view text, std::string_view what, std::string_view allowed) {
-    return fail(Code::invalid, fmt::format("{} is not {}; allowed: {}", quoted(text), what, allowed));
+    return fail(Code::invalid, fmt::format("{} is not {}; allowed: {}", shown(text), what, allowed));
 }
 tl::unexpected<Error> too_big(std::string_view text, std::string_view what) {
-    return fail(Code::invalid, fmt::format("{} is more than {} can be", quoted(text), what));
+    return fail(Code::invalid, fmt::format("{} is more than {} can be", shown(text), what));
 }
 
 // A number and a unit, in units of 1; `bare` is the scale of a number without unit.
@@ -104,7 +120,7 @@ Result<std::int64_t> parse_scaled(std::string_view text, std::span<const Unit> u
     std::string_view rest = text;
     Decimal number;
     if (!take_decimal(rest, number)) return refuse(text, what, allowed);
-    if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    if (rest.size() > 1 && rest.front() == ' ') rest.remove_prefix(1);
     const std::int64_t scale = rest.empty() ? bare : scale_of(rest, units);
     if (scale == 0) return refuse(text, what, allowed);
     const std::int64_t value = number.times_up(scale);
@@ -115,7 +131,8 @@ Result<std::int64_t> parse_scaled(std::string_view text, std::span<const Unit> u
 // value / scale with at most log10(scale) decimals, none of them a trailing zero.
 std::string exact(std::int64_t value, std::int64_t scale, int decimals) {
     const bool negative = value < 0;
-    const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    const std::uint64_t size =
+        negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
     const auto unit = static_cast<std::uint64_t>(scale);
     std::string out = fmt::format("{}{}", negative ? "-" : "", size / unit);
     if (size % unit != 0) {
@@ -164,8 +181,11 @@ std::int64_t clock_duration(std::string_view text) {
 }  // namespace
 
 Result<Bytes> parse_bytes(std::string_view text) {
-    CRATER_TRY(value, parse_scaled(text, byte_units, 1, "an amount of memory or disk",
-                                   "bytes, or a number with K, M, G, T, P (powers of 1000) or Ki, Mi, Gi, Ti, Pi, as \"40Gi\""));
+    CRATER_TRY(
+        value,
+        parse_scaled(
+            text, byte_units, 1, "an amount of memory or disk",
+            "bytes, or a number with K, M, G, T, P (powers of 1000) or Ki, Mi, Gi, Ti, Pi, as \"40Gi\""));
     return Bytes(value);
 }
 
@@ -190,17 +210,21 @@ Result<std::int64_t> parse_milli(std::string_view text) {
 
 Result<void> check_request(MilliCpu cores, std::string_view field) {
     if (cores.value < 0 || cores.value % 100 != 0)
-        return fail(Code::invalid, fmt::format("{} cores cannot be asked for; allowed: 0 or more, in steps of 0.1", format(cores)),
-                    std::string(field));
+        return fail(
+            Code::invalid,
+            fmt::format("{} cores cannot be asked for; allowed: 0 or more, in steps of 0.1", format(cores)),
+            std::string(field));
     return {};
 }
 
 Result<void> check_request(MilliGpu cards, std::string_view field) {
     if (cards.value < 0 || (cards.value < 1000 ? cards.value % 100 != 0 : cards.value % 1000 != 0))
-        return fail(Code::invalid,
-                    fmt::format("{} cards cannot be asked for; allowed: a whole number, or 0.1 to 0.9 in steps of 0.1",
-                                format(cards)),
-                    std::string(field));
+        return fail(
+            Code::invalid,
+            fmt::format(
+                "{} cards cannot be asked for; allowed: a whole number, or 0.1 to 0.9 in steps of 0.1",
+                format(cards)),
+            std::string(field));
     return {};
 }
 
@@ -221,7 +245,8 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
     if (amount.ends_with("/s")) amount.remove_suffix(2);
     const bool bare = amount.size() == text.size();
     if (!bare && (amount.empty() || !is_letter(amount.back()))) amount = {};  // "140/s"
-    auto value = parse_scaled(amount, byte_units, 1000'000'000, "a bandwidth", "GB/s, or a number with MB/s or GB/s, as \"140GB/s\"");
+    auto value = parse_scaled(amount, byte_units, 1000'000'000, "a bandwidth",
+                              "GB/s, or a number with MB/s or GB/s, as \"140GB/s\"");
     if (!value) return refuse(text, "a bandwidth", "GB/s, or a number with MB/s or GB/s, as \"140GB/s\"");
     return BytesPerSecond(*value);
 }
@@ -229,7 +254,8 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view text) {
 Result<Millis> parse_duration(std::string_view text) {
     constexpr std::string_view what = "a span of time";
     constexpr std::string_view allowed =
-        "seconds, or numbers with ms, s, m, h, d, as \"30s\" or \"1h30m\", or \"01:00:00\"; at most 36500 days";
+        "seconds, or numbers with ms, s, m, h, d, as \"30s\" or \"1h30m\", or \"01:00:00\"; at most 36500 "
+        "days";
     if (text.find(':') != std::string_view::npos) {
         const std::int64_t value = clock_duration(text);
         if (value < 0 || value > duration_max) return refuse(text, what, allowed);
@@ -245,26 +271,31 @@ Result<Millis> parse_duration(std::string_view text) {
         while (letters < rest.size() && is_letter(rest[letters])) ++letters;
         const std::string_view unit = rest.substr(0, letters);
         rest.remove_prefix(letters);
-        const bool bare = unit.empty() && rest.empty() && total == 0 && last_scale == std::numeric_limits<std::int64_t>::max();
+        const bool bare = unit.empty() && rest.empty() && total == 0 &&
+                          last_scale == std::numeric_limits<std::int64_t>::max();
         const std::int64_t scale = bare ? 1000 : scale_of(unit, time_units);
         if (scale == 0 || scale >= last_scale) return refuse(text, what, allowed);
         last_scale = scale;
         const std::int64_t part = number.times_up(scale);
-        if (part < 0 || part > duration_max || (total += part) > duration_max) return refuse(text, what, allowed);
+        if (part < 0 || part > duration_max || (total += part) > duration_max)
+            return refuse(text, what, allowed);
     } while (!rest.empty());
     return Millis(total);
 }
 
 Result<Instant> parse_instant(std::string_view text) {
     namespace ch = std::chrono;
-    const auto wrong = [&] { return refuse(text, "a point in time", "RFC 3339, as \"2024-05-20T10:00:00Z\""); };
+    const auto wrong = [&] {
+        return refuse(text, "a point in time", "RFC 3339, as \"2024-05-20T10:00:00Z\"");
+    };
     std::string_view rest = text;
     const int year = take_digits(rest, 4);
     if (year < 0 || !take(rest, '-')) return wrong();
     const int month = take_digits(rest, 2);
     if (month < 0 || !take(rest, '-')) return wrong();
     const int day = take_digits(rest, 2);
-    const ch::year_month_day date{ch::year(year), ch::month(static_cast<unsigned>(month)), ch::day(static_cast<unsigned>(day))};
+    const ch::year_month_day date{ch::year(year), ch::month(static_cast<unsigned>(month)),
+                                  ch::day(static_cast<unsigned>(day))};
     if (day < 0 || !date.ok()) return wrong();
     if (!take(rest, 'T') && !take(rest, 't') && !take(rest, ' ')) return wrong();
     const int hour = take_digits(rest, 2);
@@ -336,7 +367,8 @@ std::string format(Millis span) {
         out = "-";
         rest = -rest;
     }
-    for (const auto& unit : {Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1000}, Unit{"ms", 1}}) {
+    for (const auto& unit :
+         {Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1000}, Unit{"ms", 1}}) {
         if (rest >= unit.scale) out += fmt::format("{}{}", rest / unit.scale, unit.name);
         rest %= unit.scale;
     }
@@ -352,8 +384,9 @@ std::string format(Instant instant) {
     const ch::year_month_day date{ch::sys_days(days)};
     const ch::hh_mm_ss time{since - days};
     return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
-                       time.minutes().count(), time.seconds().count(), time.subseconds().count());
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                       time.hours().count(), time.minutes().count(), time.seconds().count(),
+                       time.subseconds().count());
 }
 
 }  // namespace crater

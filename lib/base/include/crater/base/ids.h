@@ -21,7 +21,7 @@ Result<void> check_tenant(std::string_view text, std::string_view field);
 bool valid_utf8(std::string_view text);
 
 // Text from outside for a message: in quotes, at most some 80 characters of it, nothing unprintable.
-std::string quoted(std::string_view text);
+std::string shown(std::string_view text);
 // Appends a JSON string with its quotes; what is not UTF-8 becomes U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
@@ -30,7 +30,8 @@ std::string make_id(std::string_view prefix, Rng& rng);
 // 32 random bytes in URL-safe base 64, for tokens.
 std::string make_secret(Rng& rng);
 
-// The candidate with the smallest edit distance to `text` when that is small enough to be a likely slip, else "".
+// The candidate with the smallest edit distance to `text` when that is small enough to be a likely slip, else
+// "".
 std::string nearest(std::string_view text, std::span<const std::string_view> candidates);
 std::string nearest(std::string_view text, const std::vector<std::string>& candidates);
 

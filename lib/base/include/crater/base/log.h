@@ -1,5 +1,6 @@
-// Structured log, one JSON object a line on stderr: {"time":...,"level":...,"component":...,"msg":...,fields...}.
-// Callable from any thread. Below --log-level nothing is formatted.
+// Structured log, one JSON object a line on stderr:
+// {"time":...,"level":...,"component":...,"msg":...,fields...}. Callable from any thread. Below --log-level
+// nothing is formatted.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +14,8 @@ namespace crater::log {
 
 enum class Level { debug, info, warning, error };
 
-// Once, by main. `component` is the binary's name. On a terminal the line is made for eyes, elsewhere it is JSON.
+// Once, by main. `component` is the binary's name. On a terminal the line is made for eyes, elsewhere it is
+// JSON.
 void setup(std::string_view component, Level level);
 Result<Level> parse_level(std::string_view text);
 
@@ -30,13 +32,17 @@ struct Field {
   private:
     static std::string number_text(bool v) { return v ? "true" : "false"; }
     template <class N>
-    static std::string number_text(N v) { return std::to_string(v); }
+    static std::string number_text(N v) {
+        return std::to_string(v);
+    }
 };
 using Fields = std::initializer_list<Field>;
 
 bool enabled(Level level);
 void write(Level level, std::string_view message, Fields fields = {});
-inline void debug(std::string_view m, Fields f = {}) { if (enabled(Level::debug)) write(Level::debug, m, f); }
+inline void debug(std::string_view m, Fields f = {}) {
+    if (enabled(Level::debug)) write(Level::debug, m, f);
+}
 inline void info(std::string_view m, Fields f = {}) { write(Level::info, m, f); }
 inline void warning(std::string_view m, Fields f = {}) { write(Level::warning, m, f); }
 inline void error(std::string_view m, Fields f = {}) { write(Level::error, m, f); }
