@@ -1,0 +1,102 @@
+// How a task is started, held to its slices, stopped and found again. The agent owns one Runtime per kind (`process`, `none`).
+//
+// A task is named by (job, index, attempt). `start` and `stop` answer through events on the owner's loop; starting the same task again is
+// harmless. Tasks outlive the agent: after a restart `adopt` returns what still runs and every exit that happened meanwhile.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crater/base/clock.h"
+#include "crater/base/error.h"
+#include "crater/model/allocation.h"
+#include "crater/model/job.h"
+#include "crater/model/node.h"
+
+namespace crater::run {
+
+struct TaskId {
+    std::string job;
+    std::int64_t task = 0, attempt = 0;
+    auto operator<=>(const TaskId&) const = default;
+    std::string text() const { return job + "." + std::to_string(task) + "." + std::to_string(attempt); }
+};
+
+struct Launch {
+    TaskId id;
+    JobSpec spec;
+    Allocation allocation;
+    std::map<std::string, std::string> env;  // CRATER_* and gang variables, already complete
+    std::string tenant;
+    bool run_as_root = false;
+};
+
+// What happens to a task. `state` is preparing, running, or a final one; final events carry the exit.
+struct TaskEvent {
+    TaskId id;
+    State state = State::preparing;
+    Reason reason = Reason::none;
+    std::string detail;
+    std::int64_t exit_code = -1;  // 128 + signal when killed by one
+    Instant at;
+    bool advisory = false;        // a limit could not be enforced and the node allows that
+};
+
+struct TaskUsage {
+    TaskId id;
+    double cpu_cores = 0;
+    Bytes memory;
+    std::int64_t read_bytes = 0, write_bytes = 0, pids = 0;
+};
+
+struct Adopted {
+    Launch launch;
+    TaskEvent last;  // running, or the exit that happened meanwhile
+};
+
+class Runtime {
+  public:
+    using Listener = std::function<void(TaskEvent)>;
+    virtual ~Runtime() = default;
+    // Before anything else. Events come on the owner's loop.
+    virtual void listen(Listener listener) = 0;
+    virtual std::vector<Adopted> adopt() = 0;
+    virtual void start(Launch launch) = 0;
+    // SIGTERM to the task's processes, SIGKILL after `grace`. The final event then has state `outcome` and the given reason, unless the
+    // task had already ended by itself.
+    virtual void stop(const TaskId& id, Millis grace, State outcome, Reason reason, std::string detail) = 0;
+    // Drops the record, logs and folder of an ended task; a running one is ignored.
+    virtual void forget(const TaskId& id) = 0;
+    virtual std::vector<TaskUsage> usage() = 0;
+    // Bytes of the task's log from `offset`; the offset after them. not_found when there is no such log.
+    virtual Result<std::pair<std::string, std::int64_t>> log(const TaskId& id, std::int64_t offset, std::size_t bytes_max) = 0;
+    virtual Enforcement enforcement() const = 0;
+};
+
+struct ProcessOptions {
+    std::string data;                 // DIR: DIR/tasks/<id>/{launch.json,exit.json,shim.pid,work/}, DIR/logs/<id>.log, DIR/checkpoints/<job>/
+    std::string shim;                 // path of crater-shim
+    std::string task_user = "crater-task";  // made by the package or `./dev`; without it (or without root) tasks run as the agent's user
+    bool allow_root_tasks = false;
+    bool allow_unenforced = false;    // run where a limit cannot be held; shown as advisory. Otherwise the task is refused
+    bool simulated = false;           // a simulated node: no limits, no device check
+    std::string cgroup_parent = "crater";
+    std::size_t log_bytes_max = 64u << 20;  // per task; then rotated once
+    Millis poll{200};
+};
+Result<std::unique_ptr<Runtime>> process_runtime(ProcessOptions options, Loop& loop, const Clock& clock);
+
+// `none`: a task occupies its slices for its spec's `duration` (1 s when absent) and succeeds. Durable only when `state_path` is given.
+std::unique_ptr<Runtime> occupying_runtime(Loop& loop, const Clock& clock);
+
+// Which cgroup mechanism this machine offers and what was really seen to hold in a scratch group. For doctor and the inventory.
+struct CgroupReport {
+    std::string version;  // "v1", "hybrid", "v2", "none"
+    std::string cpu, memory, pids, disk_io, cpuset;  // "enforced", or why not
+};
+CgroupReport probe_cgroups(const std::string& parent = "crater");
+
+}  // namespace crater::run
