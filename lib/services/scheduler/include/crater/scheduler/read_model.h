@@ -1,0 +1,83 @@
+// What HTTP reads see: the state as of the last committed revision. Written by the scheduler's loop after each commit, read by any thread;
+// a reader never waits for a decision or for the disk. Rows are immutable once shared.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "crater/api/views.h"
+#include "crater/store/store.h"
+
+namespace crater::scheduler {
+
+// One job as others may see it.
+struct JobRecord {
+    api::JobRow row;
+    std::shared_ptr<const JobSpec> spec;  // secrets in clear: mask before showing
+    JobStatus status;
+    std::vector<std::string> notes;
+    std::string document_hash;  // of the submitted document, for idempotency
+    std::string task_id;        // AllData's id; empty for other jobs
+};
+using JobRecordPtr = std::shared_ptr<const JobRecord>;
+using NodeRowPtr = std::shared_ptr<const api::NodeRow>;
+
+struct JobFilter {
+    std::vector<State> states;
+    std::string queue, tenant, name, user, node;  // tenant: it and its descendants; name: a part of name or id
+    Instant since;                                // submitted at or after
+};
+
+class ReadModel {
+  public:
+    JobRecordPtr job(const std::string& id) const;
+    // Sorted by `sort` ("submitted", "-submitted", "name", "state", "priority", "id"); the cursor is opaque and stays valid under changes.
+    Result<api::Page<api::JobRow>> jobs(const JobFilter& filter, std::string_view sort, std::size_t limit, std::string_view cursor) const;
+    std::shared_ptr<const api::NodeView> node(const std::string& name) const;
+    Result<api::Page<api::NodeRow>> nodes(std::optional<NodeState> state, const std::string& label, std::size_t limit, std::string_view cursor) const;
+    std::vector<api::QueueView> queues() const;
+    std::vector<Tenant> tenants() const;
+    std::optional<api::QuotaView> quota(const std::string& tenant) const;
+    api::ClusterView cluster() const;
+    std::vector<Token> tokens() const;
+    std::optional<Token> token_by_hash(const std::string& sha256) const;  // not expired at `now` is the caller's check
+
+    struct Update;  // what one commit changed; built by the scheduler
+    void publish(Update update);
+
+  private:
+    struct State_;
+    std::shared_ptr<State_> state_;
+
+  public:
+    ReadModel();
+    ~ReadModel();
+};
+
+// Live events, numbered by the store's history sequence or an own counter that survives restarts; the last 10,000 are kept for resuming.
+// Thread-safe. Subscribers are called on the publisher's thread and must be quick.
+class EventHub {
+  public:
+    using Subscriber = std::function<void(const api::EventView&)>;
+    std::uint64_t subscribe(Subscriber subscriber);
+    void unsubscribe(std::uint64_t id);
+    void publish(std::vector<api::EventView> events);
+    // Events after `sequence`, oldest first; nullopt when that is too long ago (the reader must load everything again).
+    std::optional<std::vector<api::EventView>> after(std::uint64_t sequence) const;
+    std::uint64_t last() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::map<std::uint64_t, Subscriber> subscribers_;
+    std::deque<api::EventView> recent_;
+    std::uint64_t next_subscriber_ = 1;
+};
+
+}  // namespace crater::scheduler

@@ -1,0 +1,123 @@
+// The scheduler: takes commands and agents' reports, decides with the engine, makes the decisions durable, then lets them act.
+//
+//     inbox -> engine -> commit -> effects
+//
+// One loop owns everything. What arrives is validated and applied to the engine at once; the objects to write are gathered into one batch
+// per turn of the loop; when the store says the batch is durable its effects are released in order: answers, launch and stop orders, report
+// acknowledgements, events, callbacks of the outbox, and the read model. So nobody hears of what a power loss could undo. When a commit
+// fails the scheduler answers `unavailable` to all who wait, releases nothing more and calls `on_fatal`: its owner starts a new one.
+//
+// Time, randomness, store, network and callbacks are parameters (Env); the simulator drives this very class.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "crater/api/documents.h"
+#include "crater/api/views.h"
+#include "crater/base/clock.h"
+#include "crater/base/metric.h"
+#include "crater/scheduler/config.h"
+#include "crater/scheduler/read_model.h"
+#include "crater/store/store.h"
+#include "crater/wire/callback.h"
+#include "crater/wire/link.h"
+
+namespace crater::scheduler {
+
+struct Env {
+    const Clock& clock;
+    Loop& loop;
+    Rng& rng;
+    store::Store& store;
+    wire::CallbackSender* callbacks = nullptr;  // null: no callbacks are configured
+    Metrics* metrics = nullptr;
+    std::function<void(const Error&)> on_fatal;
+};
+
+// Who asks. Checked against the route's roles before a command is made; the tenant rules below are the scheduler's.
+struct Actor {
+    std::string name = "local";
+    Role role = Role::admin;
+    std::string tenant;
+};
+
+template <class T>
+using Reply = std::function<void(Result<T>)>;
+
+struct Submit {
+    JobSpec spec;
+    Actor actor;
+    std::string idempotency_key;  // empty = none. The same key and document again: the same job, created = false
+    std::string document;         // canonical text of the document
+    std::string task_id;          // AllData: becomes the job's id; idempotent by itself
+};
+struct Submitted {
+    JobRecordPtr job;
+    bool created = true;
+};
+
+enum class Action { cancel, evict, resume };
+struct Act {
+    std::string job;
+    Action action = Action::cancel;
+    api::ReasonBody body;
+    Actor actor;
+};
+
+struct LogQuery {
+    std::string job;
+    std::int64_t task = 0, attempt = 0;  // attempt 0 = the latest
+    std::int64_t offset = 0, tail_bytes = -1;
+    bool follow = false;
+};
+
+class Scheduler {
+  public:
+    // Loads the store, rebuilds the engine, compares its hash with the stored one, sets default queues. Blocking; call before the loop runs.
+    static Result<std::unique_ptr<Scheduler>> start(Config config, Env env);
+    ~Scheduler();
+
+    // ---- commands, on the loop; the reply comes on the loop, after the change is durable ----
+    void submit(Submit command, Reply<Submitted> reply);
+    void act(Act command, Reply<JobRecordPtr> reply);
+    void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
+    void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
+    void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
+    void create_token(const api::TokenRequest& request, const Actor& actor, Reply<api::TokenView> reply);  // the secret is in the reply only
+    void revoke_token(const std::string& id, const Actor& actor, Reply<api::TokenView> reply);
+    // For `crater up`: a token with a given secret, made when none of this name exists.
+    void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
+
+    // ---- questions that need the engine, on the loop ----
+    void why(const std::string& job, Reply<engine::Why> reply);
+    void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
+    // The agents' own tables against the books, for checks: one entry per node that answers within `wait`.
+    struct TableRow { std::string node, job, state; std::int64_t task = 0, attempt = 0; Allocation allocation; };
+    void tables(Millis wait, Reply<std::vector<TableRow>> reply);
+
+    // Streams a task's log: `data` for each piece, then `end` once. Returns a handle for `stop_log`.
+    std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
+    void stop_log(std::uint64_t handle);
+
+    // ---- agents, on the loop ----
+    // A connection that passed the token check. Its first message must be Register.
+    wire::LinkCallbacks agent_link(std::function<std::shared_ptr<wire::Link>()> link);
+
+    // ---- any thread ----
+    const ReadModel& read() const;
+    EventHub& events();
+    Result<std::vector<store::HistoryRow>> history(const store::HistoryQuery& query) const;
+    api::JobMetrics job_metrics(const std::string& job) const;
+
+    // Stops deciding, answers `unavailable` to new commands, waits for nothing. Destroy after the loop has stopped.
+    void stop();
+
+  private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+    explicit Scheduler(std::unique_ptr<Impl> impl);
+};
+
+}  // namespace crater::scheduler

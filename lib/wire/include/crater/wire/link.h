@@ -1,0 +1,40 @@
+// A message-oriented connection between two services, so that they can be driven over a WebSocket or over the simulator's network.
+// Messages arrive whole and in order, or the link closes. All calls and callbacks are on the owner's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "crater/base/clock.h"
+#include "crater/base/error.h"
+#include "crater/wire/http.h"
+
+namespace crater::wire {
+
+class Link {
+  public:
+    virtual ~Link() = default;
+    virtual void send(std::string message) = 0;  // ignored once closed
+    virtual void close() = 0;                    // on_closed of the peer runs; ours does not
+    virtual std::string peer() const = 0;
+};
+
+struct LinkCallbacks {
+    std::function<void(std::string)> on_message;
+    std::function<void(std::string why)> on_closed;
+};
+
+// The dialling side: one attempt. `done` gets the open link or why there is none. The callbacks may run as soon as `done` returned.
+class Connector {
+  public:
+    virtual ~Connector() = default;
+    virtual void connect(LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<Link>>)> done) = 0;
+};
+
+// Over WebSockets, posted to `loop`. `endpoints` are tried in turn, one per attempt; `token` goes into Authorization.
+std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout);
+// The accepting side: wraps an accepted WebSocket; callbacks are posted to `loop`.
+std::shared_ptr<Link> websocket_link(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks);
+
+}  // namespace crater::wire
