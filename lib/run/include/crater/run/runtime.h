@@ -68,6 +68,8 @@ class Runtime {
     // SIGTERM to the task's processes, SIGKILL after `grace`. The final event then has state `outcome` and the given reason, unless the
     // task had already ended by itself.
     virtual void stop(const TaskId& id, Millis grace, State outcome, Reason reason, std::string detail) = 0;
+    // The exit of an ended task is known where it must be: `adopt` does not return it again. Its log and folder stay until `forget`.
+    virtual void settle(const TaskId& id) { (void)id; }
     // Drops the record, logs and folder of an ended task; a running one is ignored.
     virtual void forget(const TaskId& id) = 0;
     virtual std::vector<TaskUsage> usage() = 0;
