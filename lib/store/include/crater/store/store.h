@@ -35,8 +35,8 @@ struct HistoryRow {
 };
 
 struct Batch {
-    std::vector<Write> writes;
-    std::vector<HistoryRow> history;
+    std::vector<Write> writes = {};
+    std::vector<HistoryRow> history = {};
     bool empty() const { return writes.empty() && history.empty(); }
 };
 
@@ -45,7 +45,7 @@ struct Entry {
 };
 
 struct HistoryQuery {
-    std::string kind, subject;          // empty = any
+    std::string kind = {}, subject = {};  // empty = any
     std::uint64_t after = 0;            // sequence; rows with a greater one
     std::uint64_t before = 0;           // 0 = no bound
     bool newest_first = false;
@@ -75,15 +75,18 @@ using CrashHook = std::function<void(std::string_view point)>;
 struct SqliteOptions {
     std::string path;           // the folder must exist; the file is made 0600
     std::size_t group_max = 512;  // batches in one transaction
-    CrashHook crash_at;
+    CrashHook crash_at = {};
 };
 
 // SQLite, WAL, synchronous FULL. Holds an exclusive lock file beside the database: a second owner is refused (Code::conflict).
-// One writer thread of its own; `loop` receives the completions and must outlive the store.
+// One writer thread of its own; `loop` receives the completions and must outlive the store. Destroying the store first writes what was
+// handed in. A damaged file, another program's or another version's is refused with a sentence that says so.
 Result<std::unique_ptr<Store>> open_sqlite(SqliteOptions options, Loop& loop);
 
-// In memory, with the behaviour of a disk: a batch becomes durable `latency` after the call (on `loop`), and `crash` of the owner
-// loses what is not durable yet. The content outlives the Store object, as a disk outlives a process. For tests and the simulator.
+// In memory, with the behaviour of a disk: a batch becomes durable `latency` after the call (on `loop`), and destroying the Store is a
+// crash of its owner: what is not durable yet is lost and unanswered. The content outlives the Store object, as a disk outlives a
+// process; the MemoryDisk outlives its stores. Opening it again shuts an earlier Store out (its commits fail with Code::conflict).
+// For tests and the simulator.
 struct MemoryDisk {
     struct State;
     std::shared_ptr<State> state;

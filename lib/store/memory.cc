@@ -1,0 +1,140 @@
+#include <map>
+#include <mutex>
+
+#include "crater/store/store.h"
+
+namespace crater::store {
+
+// What is durable. `owner` counts the openings: only the last one may write.
+struct MemoryDisk::State {
+    std::mutex mutex;
+    std::map<std::string, std::string, std::less<>> objects;
+    std::map<std::uint64_t, HistoryRow> history;  // by sequence
+    std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> by_subject;  // (subject, kind)
+    Revision revision = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t owner = 0;
+
+    void apply(Batch& batch) {
+        for (Write& w : batch.writes) {
+            if (w.value)
+                objects.insert_or_assign(std::move(w.key), std::move(*w.value));
+            else
+                objects.erase(w.key);
+        }
+        for (HistoryRow& row : batch.history) {
+            row.sequence = ++sequence;
+            by_subject[{row.subject, row.kind}].push_back(sequence);
+            history.emplace(sequence, std::move(row));
+        }
+        ++revision;
+    }
+};
+
+MemoryDisk::MemoryDisk() : state(std::make_shared<State>()) {}
+
+namespace {
+
+class MemoryStore final : public Store {
+  public:
+    MemoryStore(MemoryDisk& disk, Loop& loop, Millis latency)
+        : disk_(disk), state_(disk.state), loop_(loop), latency_(latency), here_(std::make_shared<bool>(true)) {
+        const std::scoped_lock lock(state_->mutex);
+        owner_ = ++state_->owner;
+    }
+
+    void commit(Batch batch, std::function<void(Result<Revision>)> done) override {
+        // The timer must not outlive us usefully: a destroyed store is a process that died with its batch in flight.
+        auto work = [this, alive = std::weak_ptr<bool>(here_), b = std::move(batch), d = std::move(done)]() mutable {
+            if (alive.expired()) return;
+            Result<Revision> result = write(b);
+            if (d) d(std::move(result));
+        };
+        loop_.after(latency_, std::move(work));
+    }
+
+    Result<std::vector<Entry>> load(std::string_view prefix) const override {
+        const std::scoped_lock lock(state_->mutex);
+        std::vector<Entry> out;
+        for (auto it = state_->objects.lower_bound(prefix); it != state_->objects.end() && it->first.starts_with(prefix); ++it)
+            out.push_back({it->first, it->second});
+        return out;
+    }
+
+    Result<std::optional<std::string>> get(std::string_view key) const override {
+        const std::scoped_lock lock(state_->mutex);
+        const auto it = state_->objects.find(key);
+        return it == state_->objects.end() ? std::optional<std::string>() : std::optional<std::string>(it->second);
+    }
+
+    Revision revision() const override {
+        const std::scoped_lock lock(state_->mutex);
+        return state_->revision;
+    }
+
+    Result<std::vector<HistoryRow>> history(const HistoryQuery& query) const override {
+        const std::scoped_lock lock(state_->mutex);
+        std::vector<HistoryRow> out;
+        const auto take = [&](const HistoryRow& row) {  // false: enough
+            if (out.size() >= query.limit) return false;
+            const bool fits = (query.kind.empty() || row.kind == query.kind) && (query.subject.empty() || row.subject == query.subject);
+            if (fits && row.sequence > query.after && (query.before == 0 || row.sequence < query.before)) out.push_back(row);
+            return true;
+        };
+        const auto walk = [&](auto first, auto last, auto row_of) {
+            while (first != last && take(row_of(*first))) ++first;
+        };
+        if (!query.kind.empty() && !query.subject.empty()) {
+            const auto it = state_->by_subject.find({query.subject, query.kind});
+            if (it == state_->by_subject.end()) return out;
+            const auto row_of = [&](std::uint64_t sequence) -> const HistoryRow& { return state_->history.at(sequence); };
+            query.newest_first ? walk(it->second.rbegin(), it->second.rend(), row_of) : walk(it->second.begin(), it->second.end(), row_of);
+        } else {
+            const auto row_of = [](const auto& item) -> const HistoryRow& { return item.second; };
+            const auto& all = state_->history;
+            query.newest_first ? walk(all.rbegin(), all.rend(), row_of) : walk(all.upper_bound(query.after), all.end(), row_of);
+        }
+        return out;
+    }
+
+    Result<std::size_t> forget_history(std::string_view kind, Instant before) override {
+        const std::scoped_lock lock(state_->mutex);
+        return std::erase_if(state_->history, [&](const auto& item) {
+            const HistoryRow& row = item.second;
+            if (row.kind != kind || row.at >= before) return false;
+            const auto it = state_->by_subject.find({row.subject, row.kind});
+            std::erase(it->second, item.first);
+            if (it->second.empty()) state_->by_subject.erase(it);
+            return true;
+        });
+    }
+
+  private:
+    Result<Revision> write(Batch& batch) {
+        if (!broken_ && disk_.fail_next_commits) broken_ = Error{Code::unavailable, "no room to write to the memory disk", {}, {}};
+        if (broken_) return fail(*broken_);
+        const std::scoped_lock lock(state_->mutex);
+        if (state_->owner != owner_) {
+            broken_ = Error{Code::conflict, "the memory disk was opened by another owner", {}, {}};
+            return fail(*broken_);
+        }
+        state_->apply(batch);
+        return state_->revision;
+    }
+
+    MemoryDisk& disk_;
+    const std::shared_ptr<MemoryDisk::State> state_;
+    Loop& loop_;
+    const Millis latency_;
+    const std::shared_ptr<bool> here_;
+    std::uint64_t owner_ = 0;
+    std::optional<Error> broken_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_memory(MemoryDisk& disk, Loop& loop, Millis latency) {
+    return std::make_unique<MemoryStore>(disk, loop, latency);
+}
+
+}  // namespace crater::store
