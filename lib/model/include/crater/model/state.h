@@ -32,7 +32,7 @@ struct StateRow {
     std::string_view name;          // as people see it: "Pending"
     std::string_view alldata_name;  // "queued"
     bool terminal;                  // nothing follows
-    bool holds;                     // its slices are taken
+    bool holds;                     // its slices are taken (of a lost node too: it may come back with the task running)
     int advance;                    // order within a gang: the least advanced gives the job's state
     Millis timeout;                 // a transient state ends by then; 0 = no limit
 };
@@ -61,6 +61,9 @@ struct ReasonRow {
 std::span<const ReasonRow> reason_table();
 const ReasonRow& reason_row(Reason reason);
 std::span<const EnumName<Reason>> enum_names(Reason);
+
+// What AllData is told on entering `state`: its row's name, but "scheduled" when a place was just found and made durable.
+std::string_view alldata_name(State state, Reason reason);
 
 // One step of a task's or job's history.
 struct StateChange {
