@@ -27,11 +27,21 @@ struct Priority {
 Result<void> from_text(std::string_view text, Priority& out);
 std::string to_text(const Priority& priority);
 
-// A list of arguments, or one string for /bin/sh -c (then `shell`). In documents a list or a string.
+// What runs: in documents a list of arguments, or one string for /bin/sh -c.
 struct Command {
     std::vector<std::string> argv;  // already {"/bin/sh","-c",text} when it was a string
     bool operator==(const Command&) const = default;
 };
+inline Result<void> from_list(std::vector<std::string> words, Command& out) {
+    out.argv = std::move(words);
+    return {};
+}
+inline Result<void> from_text(std::string_view text, Command& out) {
+    if (text.empty()) return fail(Code::invalid, "the command is empty");
+    out.argv = {"/bin/sh", "-c", std::string(text)};
+    return {};
+}
+inline std::vector<std::string> to_list(const Command& command) { return command.argv; }
 
 struct Mount {
     std::string source, target;
