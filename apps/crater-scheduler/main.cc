@@ -1,0 +1,133 @@
+// crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "crater/api/routes.h"
+#include "crater/base/log.h"
+#include "crater/daemon/daemon.h"
+#include "crater/scheduler/config.h"
+#include "crater/scheduler/http_api.h"
+#include "crater/scheduler/scheduler.h"
+#include "crater/store/store.h"
+#include "crater/wire/callback.h"
+#include "crater/wire/http.h"
+#include "crater/wire/metrics.h"
+
+namespace crater {
+namespace {
+
+constexpr const char* name = "crater-scheduler";
+
+struct Overrides {
+    std::string listen, store, console_dir, admin_token_file, join_token_file;
+    bool print_openapi = false;
+};
+
+Result<scheduler::Config> load(const daemon::Options& options, const Overrides& overrides) {
+    CRATER_TRY(text, daemon::config_text(options));
+    CRATER_TRY(config, scheduler::read_config(text));
+    if (!overrides.listen.empty()) config.listen = overrides.listen;
+    if (!overrides.store.empty()) config.store.sqlite = overrides.store;
+    if (!overrides.console_dir.empty()) config.console_dir = overrides.console_dir;
+    return config;
+}
+
+// "127.0.0.1:8080" -> address and port.
+Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
+    wire::ServerOptions options;
+    const auto colon = config.listen.rfind(':');
+    if (colon == std::string::npos) return fail(Code::invalid, "\"" + config.listen + "\" is no address:port", "listen");
+    options.address = config.listen.substr(0, colon);
+    options.port = static_cast<std::uint16_t>(std::atoi(config.listen.c_str() + colon + 1));
+    if (config.tls) options.tls = wire::TlsFiles{config.tls->certificate, config.tls->key};
+    return options;
+}
+
+// The end of the process at a named point of a commit, for the tests that prove nothing acknowledged is lost.
+store::CrashHook crash_hook() {
+    const char* wanted = std::getenv("CRATER_CRASH_AT");
+    if (!wanted) return {};
+    std::string point = wanted;
+    long left = 1;
+    if (auto colon = point.find(':'); colon != std::string::npos) {
+        left = std::atol(point.c_str() + colon + 1);
+        point.resize(colon);
+    }
+    return [point, left](std::string_view reached) mutable {
+        if (reached == point && --left <= 0) std::_Exit(99);
+    };
+}
+
+void ensure_token(scheduler::Scheduler& service, const std::string& label, Role role, const std::string& file) {
+    if (file.empty()) return;
+    auto secret = daemon::read_secret(file);
+    if (!secret) return log::error("token file", {{"why", secret.error().text()}});
+    service.ensure_token(label, role, *secret, [label](Result<api::TokenView> made) {
+        if (!made) log::error("token " + label, {{"why", made.error().text()}});
+    });
+}
+
+Result<int> run(const daemon::Options& options, const Overrides& overrides) {
+    CRATER_TRY(config, load(options, overrides));
+    CRATER_TRY(api_options, server_options(config));
+    if (options.check) {
+        std::cout << options.config << ": ok\n";
+        return 0;
+    }
+
+    ThreadLoop loop;
+    int status = 0;
+    daemon::Signals signals(loop, [&] { loop.stop(); }, [] { log::info("configuration changes take effect at the next start"); });
+    const auto clock = system_clock();
+    const auto rng = system_rng();
+    const auto metrics = wire::make_metrics();
+    CRATER_TRY(store, store::open_sqlite({.path = config.store.sqlite, .crash_at = crash_hook()}, loop));
+    const auto callbacks = wire::make_callback_sender(loop);
+
+    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(),
+                             .on_fatal = [&](const Error& error) {
+                                 log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
+                                 status = 1;
+                                 loop.stop();
+                             }};
+    CRATER_TRY(service, scheduler::Scheduler::start(config, env));
+    ensure_token(*service, "admin", Role::admin, overrides.admin_token_file);
+    ensure_token(*service, "agent-join", Role::agent_join, overrides.join_token_file);
+    const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
+    CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
+
+    scheduler::HttpApi api(config, *service, loop, *clock, *metrics);
+    CRATER_TRY(server, wire::HttpServer::listen(api_options, api.handler(), api.upgrade()));
+    log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
+
+    loop.run();
+
+    log::info("stopping");
+    service->stop();
+    api.close_streams();
+    server->stop(Millis(2'000));
+    return status;
+}
+
+}  // namespace
+}  // namespace crater
+
+int main(int argc, char** argv) {
+    using namespace crater;
+    Overrides overrides;
+    const auto options = daemon::parse(argc, argv, name, "Crater's scheduler: decides, remembers, serves the API and the console.", [&](CLI::App& app) {
+        app.add_option("--listen", overrides.listen, "Address and port of the API, instead of the configuration's");
+        app.add_option("--store", overrides.store, "Path of the embedded store, instead of the configuration's");
+        app.add_option("--console-dir", overrides.console_dir, "Folder of the built console");
+        app.add_option("--admin-token-file", overrides.admin_token_file, "A token of the role admin that shall exist");
+        app.add_option("--join-token-file", overrides.join_token_file, "A token of the role agent-join that shall exist");
+        app.add_flag("--print-openapi", overrides.print_openapi, "Print openapi.json and end");
+    });
+    if (overrides.print_openapi) {
+        std::cout << api::openapi_document() << "\n";
+        return 0;
+    }
+    auto status = run(options, overrides);
+    return status ? *status : daemon::report(name, status.error());
+}
