@@ -31,7 +31,10 @@ Result<NodeInventory> configured_inventory(const Config& config, hw::Source& sou
     for (const auto& [key, value] : config.labels) inventory.labels[key] = value;
     for (const ResourcePool& pool : config.resource_pools) apply_pool(pool, inventory);
     inventory.allow_unenforced = config.allow_unenforced;
-    if (!inventory.simulated) inventory.enforcement = runtime.enforcement();
+    if (!inventory.simulated) {
+        inventory.enforcement = runtime.enforcement();
+        inventory.checkpoint_path = config.data + "/checkpoints";
+    }
     return inventory;
 }
 

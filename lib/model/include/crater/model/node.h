@@ -130,6 +130,7 @@ struct NodeInventory {
     std::vector<NetworkInterface> networks;
     Enforcement enforcement;
     bool allow_unenforced = false;
+    std::string checkpoint_path;  // folder of the tasks' checkpoints, one folder a job below it
 };
 template <class V>
 void describe(V& v, NodeInventory& n) {
@@ -152,6 +153,7 @@ void describe(V& v, NodeInventory& n) {
     v.field("networks", n.networks, "Network interfaces.");
     v.field("enforcement", n.enforcement, "Which mechanism holds each limit.");
     v.field("allow_unenforced", n.allow_unenforced, "Tasks run even where a limit cannot be held; shown as advisory.");
+    v.field("checkpoint_path", n.checkpoint_path, "Folder of the tasks' checkpoints, one folder a job below it.");
 }
 
 enum class NodeState { up, draining, lost };

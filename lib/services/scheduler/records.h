@@ -1,0 +1,182 @@
+// What the scheduler keeps in its store, and its text. Keys:
+//
+//     job/<id>/spec          StoredSpec, written once           queue/<name>      StoredQueue
+//     job/<id>               StoredStatus, per change           tenant/<path>     Tenant
+//     node/<name>            NodeInventory                      token/<id>        Token
+//     node/<name>/state      StoredNodeState                    idem/<hash>       StoredIdempotency
+//     outbox/<task>/<seq>    StoredCallback, to be delivered    dead/<task>/<seq> StoredCallback, given up
+//     meta/term              rises at every start               meta/settings     engine::Settings
+//     meta/state_hash        of the engine after the batch      meta/event_sequence
+//
+// History: "job_state" (subject: job) StateChange; "decision" (job) engine::DecisionTrace; "audit" (actor) AuditRow.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crater/base/describe.h"
+#include "crater/base/error.h"
+#include "crater/engine/engine.h"
+#include "crater/model/job.h"
+#include "crater/model/node.h"
+#include "crater/model/tenant.h"
+
+namespace crater::scheduler {
+
+// A job as it was accepted: everything resolved.
+struct StoredSpec {
+    std::string id, queue, tenant, user, task_id, document_hash;
+    std::int64_t priority = 500;
+    bool preemptible = false;
+    Instant submitted;
+    std::vector<std::string> notes;
+    JobSpec spec;
+};
+template <class V>
+void describe(V& v, StoredSpec& s) {
+    v.field("id", s.id, "Job id.");
+    v.field("queue", s.queue, "Queue.");
+    v.field("tenant", s.tenant, "Tenant.");
+    v.field("user", s.user, "Who submitted it.");
+    v.field("task_id", s.task_id, "AllData's id.");
+    v.field("document_hash", s.document_hash, "Of the submitted document.");
+    v.field("priority", s.priority, "Priority.");
+    v.field("preemptible", s.preemptible, "Whether it may be stopped for others.");
+    v.field("submitted", s.submitted, "When it was accepted.");
+    v.field("notes", s.notes, "What was filled in.");
+    v.field("spec", s.spec, "What was asked for.");
+}
+
+// The tasks that still hold something are to stop; what happens when the last has.
+struct StopOrder {
+    State outcome = State::cancelled;  // what a stopped task becomes; preempted when the job waits again
+    Reason reason = Reason::none;
+    std::string detail;
+    bool requeue = false;
+    bool counts = false;  // as a preemption
+    Instant since;
+    Millis grace{0};
+};
+template <class V>
+void describe(V& v, StopOrder& s) {
+    v.field("outcome", s.outcome, "What a stopped task becomes.");
+    v.field("reason", s.reason, "Why.");
+    v.field("detail", s.detail, "Why, in particular.");
+    v.field("requeue", s.requeue, "Whether the job waits again afterwards.");
+    v.field("counts", s.counts, "Whether this is a preemption.");
+    v.field("since", s.since, "When it was decided.");
+    v.field("grace", s.grace, "Between SIGTERM and SIGKILL.");
+}
+
+// Where an earlier attempt ran: for its log.
+struct PastRun {
+    std::int64_t task = 0, attempt = 0;
+    std::string node;
+};
+template <class V>
+void describe(V& v, PastRun& p) {
+    v.field("task", p.task, "Task.");
+    v.field("attempt", p.attempt, "Attempt.");
+    v.field("node", p.node, "Node.");
+}
+
+struct StoredStatus {
+    JobStatus status;
+    std::optional<StopOrder> stop;
+    Instant placed;     // of the placement that holds: the engine's `started`
+    std::string told;   // the last status name given to AllData
+    bool late = false;  // max_queue_time passed and was said
+    bool advisory = false;
+    std::vector<PastRun> past;
+};
+template <class V>
+void describe(V& v, StoredStatus& s) {
+    v.field("status", s.status, "Status.");
+    v.field("stop", s.stop, "Its tasks are to stop.");
+    v.field("placed", s.placed, "When it was placed.");
+    v.field("told", s.told, "Last status told to AllData.");
+    v.field("late", s.late, "It waited longer than it was willing to.");
+    v.field("advisory", s.advisory, "A limit is not held.");
+    v.field("past", s.past, "Earlier attempts.");
+}
+
+struct StoredNodeState {
+    bool draining = false, lost = false;
+    bool unreachable = false;  // no link: nothing new is placed there
+    bool clearing = false;     // back, but tasks that were given up still run there
+    std::string detail;
+    Instant since;
+    // Whether the engine may place tasks there.
+    bool closed() const { return lost || unreachable || clearing; }
+};
+template <class V>
+void describe(V& v, StoredNodeState& n) {
+    v.field("draining", n.draining, "Takes no new work.");
+    v.field("lost", n.lost, "Its agent is not heard.");
+    v.field("unreachable", n.unreachable, "Its agent has no link.");
+    v.field("clearing", n.clearing, "Tasks that were given up still end there.");
+    v.field("detail", n.detail, "Why.");
+    v.field("since", n.since, "Since when.");
+}
+
+struct StoredQueue {
+    QueueSpec spec;
+    std::string configured;  // hash of the configuration's version of it: an edited file wins over an older change by the API
+};
+template <class V>
+void describe(V& v, StoredQueue& q) {
+    v.field("spec", q.spec, "How it is set.");
+    v.field("configured", q.configured, "Hash of the configured version.");
+}
+
+struct StoredIdempotency {
+    std::string job, document_hash;
+    Instant at;
+};
+template <class V>
+void describe(V& v, StoredIdempotency& i) {
+    v.field("job", i.job, "Job.");
+    v.field("document_hash", i.document_hash, "Of the document.");
+    v.field("at", i.at, "When.");
+}
+
+struct StoredCallback {
+    Instant at;
+    std::string body, detail;
+};
+template <class V>
+void describe(V& v, StoredCallback& c) {
+    v.field("at", c.at, "When it arose.");
+    v.field("body", c.body, "What is sent.");
+    v.field("detail", c.detail, "Why it was given up.");
+}
+
+struct AuditRow {
+    Instant at;
+    std::string actor, action, subject, detail;
+};
+template <class V>
+void describe(V& v, AuditRow& a) {
+    v.field("at", a.at, "When.");
+    v.field("actor", a.actor, "Who.");
+    v.field("action", a.action, "What was done.");
+    v.field("subject", a.subject, "To what.");
+    v.field("detail", a.detail, "In particular.");
+}
+
+// Text of a stored object, and back. Instantiated in records.cc for the types above and those of the model, so that the rest of the
+// library needs no codec.
+template <class T>
+std::string stored_text(const T& object);
+template <class T>
+Result<T> stored_object(std::string_view text);
+
+// "000000000042": sorts like the number.
+std::string padded(std::int64_t number);
+
+State state_named(std::string_view name, State otherwise);
+Reason reason_named(std::string_view name);
+
+}  // namespace crater::scheduler
