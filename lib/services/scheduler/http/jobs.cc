@@ -1,0 +1,147 @@
+#include <nlohmann/json.hpp>
+
+#include "api_impl.h"
+
+namespace crater::scheduler {
+namespace {
+
+constexpr std::size_t history_max = 10'000;
+
+// States by the names people see ("Running") or in lower case.
+Result<std::vector<State>> states_of(const std::string& text) {
+    std::vector<State> states;
+    for (std::size_t from = 0; from <= text.size() && !text.empty();) {
+        const std::size_t comma = std::min(text.find(',', from), text.size());
+        std::string name = text.substr(from, comma - from);
+        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        std::string known;
+        bool found = false;
+        for (const auto& row : enum_names(State{})) {
+            if (row.name == name) states.push_back(row.value), found = true;
+            known += (known.empty() ? "" : ", ") + std::string(row.name);
+        }
+        if (!found) return fail(Code::invalid, "\"" + name + "\" is no state", "status", "one of " + known);
+        from = comma + 1;
+    }
+    return states;
+}
+
+}  // namespace
+
+void HttpApi::Impl::submit_job(CallPtr call) {
+    auto tree = codec::parse_json(call->request.body);
+    if (!tree) return call->fail(tree.error());
+    auto spec = api::read_job(*tree);
+    if (!spec) return call->fail(spec.error());
+    Submit command{.spec = std::move(*spec), .actor = call->actor, .idempotency_key = call->header("idempotency-key"),
+                   .document = codec::canonical(*tree), .task_id = {}};
+    on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
+        self->scheduler_.submit(std::move(command), [self, call](Result<Submitted> submitted) {
+            if (!submitted) return call->fail(submitted.error());
+            call->answer(self->job_view(*submitted->job), submitted->created ? 201 : 200);
+        });
+    });
+}
+
+void HttpApi::Impl::list_jobs(CallPtr call) {
+    auto limit = number_of(*call, "limit", 100, 1, 1000);
+    auto states = states_of(call->query("status"));
+    auto since = since_of(*call, "since", clock_.now());
+    if (!limit) return call->fail(limit.error());
+    if (!states) return call->fail(states.error());
+    if (!since) return call->fail(since.error());
+    JobFilter filter{.states = std::move(*states), .queue = call->query("queue"), .tenant = call->query("tenant"), .name = call->query("name"),
+                     .user = call->query("user"), .node = call->query("node"), .since = *since};
+    if (call->actor.role == Role::tenant && !may_see(call->actor, filter.tenant)) {
+        if (!filter.tenant.empty()) return call->fail({Code::forbidden, "the tenant " + filter.tenant + " is not yours", "tenant", ""});
+        filter.tenant = call->actor.tenant;
+    }
+    call->answer(scheduler_.read().jobs(filter, call->query("sort", "-submitted"), static_cast<std::size_t>(*limit), call->query("cursor")));
+}
+
+Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
+    api::JobView view{.job = job.row, .spec = api::masked(*job.spec), .tasks = job.status.tasks, .timeline = {}, .decision = {}, .notes = job.notes};
+    CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.status.id, .limit = history_max}));
+    for (const store::HistoryRow& row : changes)
+        if (auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true})) view.timeline.push_back(std::move(*change));
+    CRATER_TRY(decisions, scheduler_.history({.kind = "decision", .subject = job.status.id, .newest_first = true, .limit = 1}));
+    if (!decisions.empty())
+        if (auto trace = codec::read_json<engine::DecisionTrace>(decisions.front().body, {.allow_unknown = true})) view.decision = std::move(*trace);
+    return view;
+}
+
+void HttpApi::Impl::get_job(CallPtr call) {
+    auto job = visible_job(*call, call->parameter("id"));
+    if (!job) return call->fail(job.error());
+    call->answer(job_view(**job));
+}
+
+void HttpApi::Impl::get_job_why(CallPtr call) {
+    auto job = visible_job(*call, call->parameter("id"));
+    if (!job) return call->fail(job.error());
+    on_loop([self = shared_from_this(), call, id = (*job)->status.id] {
+        self->scheduler_.why(id, [call](Result<engine::Why> why) { call->answer(why); });
+    });
+}
+
+void HttpApi::Impl::get_job_events(CallPtr call) {
+    auto job = visible_job(*call, call->parameter("id"));
+    auto limit = number_of(*call, "limit", 100, 1, 1000);
+    auto after = number_of(*call, "cursor", 0, 0, std::int64_t{1} << 52);
+    if (!job) return call->fail(job.error());
+    if (!limit) return call->fail(limit.error());
+    if (!after) return call->fail(after.error());
+    auto rows = scheduler_.history({.kind = "job_state", .subject = (*job)->status.id, .after = static_cast<std::uint64_t>(*after),
+                                    .limit = static_cast<std::size_t>(*limit) + 1});
+    if (!rows) return call->fail(rows.error());
+    api::Page<api::EventView> page;
+    for (const store::HistoryRow& row : *rows) {
+        if (page.items.size() == static_cast<std::size_t>(*limit)) {
+            page.next = std::to_string(page.items.back().sequence);
+            break;
+        }
+        auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true});
+        if (!change) continue;
+        page.items.push_back({.sequence = row.sequence, .at = row.at, .kind = "job", .subject = row.subject, .state = std::string(name_of(change->state)),
+                              .reason = std::string(name_of(change->reason)), .detail = change->detail});
+    }
+    page.total = static_cast<std::int64_t>(page.items.size());
+    call->answer(page);
+}
+
+void HttpApi::Impl::get_job_metrics(CallPtr call) {
+    auto job = visible_job(*call, call->parameter("id"));
+    auto since = since_of(*call, "range", clock_.now());
+    if (!job) return call->fail(job.error());
+    if (!since) return call->fail(since.error());
+    api::JobMetrics metrics = scheduler_.job_metrics((*job)->status.id);
+    for (api::TaskSeries& series : metrics.series)
+        std::erase_if(series.points, [&](const api::MetricPoint& point) { return point.at < *since; });
+    call->answer(metrics);
+}
+
+void HttpApi::Impl::act(CallPtr call, Action action) {
+    auto job = visible_job(*call, call->parameter("id"));
+    if (!job) return call->fail(job.error());
+    auto body = body_of<api::ReasonBody>(*call);
+    if (!body) return call->fail(body.error());
+    Act command{.job = (*job)->status.id, .action = action, .body = std::move(*body), .actor = call->actor};
+    on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
+        self->scheduler_.act(std::move(command), [self, call](Result<JobRecordPtr> changed) {
+            if (!changed) return call->fail(changed.error());
+            call->answer(self->job_view(**changed));
+        });
+    });
+}
+
+void HttpApi::Impl::plan_submit(CallPtr call) {
+    auto tree = codec::parse_json(call->request.body);
+    if (!tree) return call->fail(tree.error());
+    auto spec = api::read_job(*tree);
+    if (!spec) return call->fail(spec.error());
+    on_loop([self = shared_from_this(), call, spec = std::move(*spec)] {
+        self->scheduler_.fit(spec, call->actor, [call](Result<api::FitView> fit) { call->answer(fit); });
+    });
+}
+
+}  // namespace crater::scheduler
