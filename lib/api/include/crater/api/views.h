@@ -309,7 +309,8 @@ void describe(V& v, NodeCounts& n) {
 }
 struct ClusterView {
     std::string name, version;
-    std::vector<std::string> capabilities;
+    std::vector<std::string> capabilities, pools;
+    std::string health = "ok";  // "degraded" while there are problems
     NodeCounts nodes;
     std::map<std::string, std::int64_t> jobs;  // state -> count
     ResourceBars resources;
@@ -326,6 +327,8 @@ void describe(V& v, ClusterView& c) {
     v.field("name", c.name, "Cluster.");
     v.field("version", c.version, "Version of Crater.");
     v.field("capabilities", c.capabilities, "What this cluster can do.");
+    v.field("pools", c.pools, "Names of its pools.");
+    v.field("health", c.health, "ok, or degraded while there are problems.");
     v.field("nodes", c.nodes, "Nodes by state.");
     v.field("jobs", c.jobs, "Jobs by state.");
     v.field("resources", c.resources, "Allocated, used, total.");

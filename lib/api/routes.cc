@@ -1,0 +1,172 @@
+#include "crater/api/routes.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "crater/api/views.h"
+#include "crater/api/views_alldata.h"
+#include "crater/codec/codec.h"
+#include "schedule_document.h"
+
+namespace crater::api {
+namespace {
+
+using wire::QueryParameter;
+using wire::RoleSet;
+using wire::Route;
+using Json = nlohmann::json;
+
+// SPEC 10.4. `any_job` callers are held to their own tenant's jobs by the handler when their role is `tenant`.
+constexpr RoleSet anyone = 0;
+constexpr RoleSet admin = role_bit(Role::admin);
+constexpr RoleSet manage = admin | role_bit(Role::op);
+constexpr RoleSet work = manage | role_bit(Role::tenant);
+constexpr RoleSet look_around = manage | role_bit(Role::read_only);
+constexpr RoleSet look = work | role_bit(Role::read_only);
+constexpr RoleSet join = admin | role_bit(Role::agent_join);
+
+template <class T>
+Json schema() {
+    return codec::schema<T>();
+}
+
+constexpr QueryParameter limit{"limit", "Rows on a page, 1 to 1000; 100 when absent."};
+constexpr QueryParameter cursor{"cursor", "Where the page starts: `next` of the page before."};
+constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending."};
+
+const std::vector<QueryParameter> page{limit, cursor, sort};
+const std::vector<QueryParameter> job_filters{
+    limit, cursor, sort,
+    {"status", "States, separated by commas: Pending,Running."},
+    {"queue", "Queue."},
+    {"tenant", "Tenant and its descendants."},
+    {"name", "Part of the name or id."},
+    {"user", "Name of the token that submitted it."},
+    {"type", "training, inference, batch or interactive."},
+    {"node", "Node it holds slices on."},
+    {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
+const std::vector<QueryParameter> node_filters{
+    limit, cursor, sort, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
+const std::vector<QueryParameter> log_parameters{
+    {"task", "Task, from 0; 0 when absent."},
+    {"attempt", "Start to show, from 1; the latest when absent."},
+    {"offset", "First byte to send."},
+    {"tail", "Only the last lines, so many."},
+    {"follow", "true keeps the answer open while the task runs."}};
+const std::vector<QueryParameter> metric_parameters{
+    {"metric", "Only this one: cpu, memory, io, gpu, gpu-memory."}, {"range", "How far back, such as 1h."}};
+const std::vector<QueryParameter> event_parameters{
+    {"kind", "Only these kinds, separated by commas: job, node, queue, quota, cluster."},
+    {"subject", "Only this job, node, queue or tenant."},
+    {"since", "Sequence to resume after, where Last-Event-ID cannot be sent."}};
+const std::vector<QueryParameter> change_parameters{
+    {"since", "Cursor of the answer before; from the beginning when absent."}, limit};
+const std::vector<QueryParameter> alldata_page{
+    {"pageNum", "Page, from 1."},
+    {"pageSize", "Rows on a page, 1 to 1000; 20 when absent."},
+    {"status", "Statuses, separated by commas: queued,running."}};
+const std::vector<QueryParameter> alldata_tenant{{"tenant", "Tenant and its descendants."}};
+
+// A POST takes an Idempotency-Key, so that a caller who got no answer may ask again.
+constexpr bool idempotent = true;
+
+const std::vector<Route>& table() {
+    static const std::vector<Route> rows{
+        // ---- jobs
+        {"POST", "/api/v1/jobs", work, "submit_job",
+         "Submit a job. 201 with the job; the same key and body again 200, another body 409; 422 when no node could ever hold it.",
+         {}, schema<JobSpec>, schema<JobView>, "jobs", idempotent},
+        {"GET", "/api/v1/jobs", look, "list_jobs", "Jobs, newest first.", job_filters, nullptr, schema<Page<JobRow>>, "jobs"},
+        {"GET", "/api/v1/jobs/{id}", look, "get_job", "A job in full. A task_id serves as well as a job id.", {}, nullptr,
+         schema<JobView>, "jobs"},
+        {"GET", "/api/v1/jobs/{id}/why", look, "get_job_why", "Why it waits: the binding constraint, its rank, node by node.", {},
+         nullptr, schema<engine::Why>, "jobs"},
+        {"GET", "/api/v1/jobs/{id}/events", look, "get_job_events", "What happened to it, oldest first.", {limit, cursor}, nullptr,
+         schema<Page<EventView>>, "jobs"},
+        {"GET", "/api/v1/jobs/{id}/metrics", look, "get_job_metrics", "What its tasks use, over time.", metric_parameters, nullptr,
+         schema<JobMetrics>, "jobs"},
+        {"GET", "/api/v1/jobs/{id}/logs", look, "get_job_logs", "What a task wrote, as text.", log_parameters, nullptr, nullptr, "jobs"},
+        {"POST", "/api/v1/jobs/{id}/cancel", work, "cancel_job", "End it, with its grace period.", {}, schema<ReasonBody>,
+         schema<JobView>, "jobs", idempotent},
+        {"POST", "/api/v1/jobs/{id}/evict", manage, "evict_job", "Take its slices away.", {}, schema<ReasonBody>, schema<JobView>,
+         "jobs", idempotent},
+        {"POST", "/api/v1/jobs/{id}/resume", work, "resume_job", "Queue an evicted, failed or cancelled job again.", {},
+         schema<ReasonBody>, schema<JobView>, "jobs", idempotent},
+        {"POST", "/api/v1/plans/submit", work, "plan_submit", "Would this job fit now? Nothing is changed.", {}, schema<JobSpec>,
+         schema<FitView>, "jobs", idempotent},
+        // ---- nodes
+        {"GET", "/api/v1/nodes", look_around, "list_nodes", "Nodes.", node_filters, nullptr, schema<Page<NodeRow>>, "nodes"},
+        {"GET", "/api/v1/nodes/{name}", look_around, "get_node", "A node in full.", {}, nullptr, schema<NodeView>, "nodes"},
+        {"GET", "/api/v1/nodes/{name}/topology", look_around, "get_node_topology", "How its devices are joined.", {}, nullptr,
+         schema<TopologyView>, "nodes"},
+        {"POST", "/api/v1/nodes/{name}/drain", manage, "drain_node", "Take no new work; `evict` moves what runs.", {},
+         schema<ReasonBody>, schema<NodeRow>, "nodes", idempotent},
+        {"POST", "/api/v1/nodes/{name}/resume", manage, "resume_node", "Take work again.", {}, schema<ReasonBody>, schema<NodeRow>,
+         "nodes", idempotent},
+        // ---- queues, tenants, quotas
+        {"GET", "/api/v1/queues", look, "list_queues", "Queues.", page, nullptr, schema<Page<QueueView>>, "queues"},
+        {"GET", "/api/v1/queues/{name}", look, "get_queue", "A queue.", {}, nullptr, schema<QueueView>, "queues"},
+        {"PUT", "/api/v1/queues/{name}", manage, "put_queue", "Make or change a queue; holds from the next decision on.", {},
+         schema<QueueSpec>, schema<QueueView>, "queues"},
+        {"GET", "/api/v1/tenants", look_around, "list_tenants", "Tenants.", page, nullptr, schema<Page<Tenant>>, "tenants"},
+        {"GET", "/api/v1/tenants/{path*}", look, "get_tenant", "A tenant.", {}, nullptr, schema<Tenant>, "tenants"},
+        {"PUT", "/api/v1/tenants/{path*}", admin, "put_tenant", "Make or change a tenant.", {}, schema<Tenant>, schema<Tenant>,
+         "tenants"},
+        {"GET", "/api/v1/quotas/{tenant*}", look, "get_quota", "Quota and what is held now.", {}, nullptr, schema<QuotaView>,
+         "tenants"},
+        {"PUT", "/api/v1/quotas/{tenant*}", manage, "put_quota",
+         "Change a quota; takes effect at once, never ends running work.", {}, schema<QuotaChange>, schema<QuotaView>, "tenants"},
+        // ---- cluster
+        {"GET", "/api/v1/cluster", look, "get_cluster", "Name, version, capabilities, totals, problems.", {}, nullptr,
+         schema<ClusterView>, "cluster"},
+        {"GET", "/api/v1/events", look, "stream_events", "Live events as server-sent events; resumes after Last-Event-ID.",
+         event_parameters, nullptr, schema<EventView>, "cluster"},
+        {"GET", "/api/v1/tokens", admin, "list_tokens", "Tokens, without their secrets.", page, nullptr, schema<Page<TokenView>>,
+         "tokens"},
+        {"POST", "/api/v1/tokens", admin, "create_token", "Make a token; its secret is in this answer only.", {},
+         schema<TokenRequest>, schema<TokenView>, "tokens", idempotent},
+        {"DELETE", "/api/v1/tokens/{id}", admin, "revoke_token", "Revoke a token, at once.", {}, nullptr, schema<TokenView>,
+         "tokens"},
+        {"GET", "/api/v1/agent", join, "join_agent", "WebSocket by which a node's agent joins the cluster.", {}, nullptr, nullptr,
+         "cluster"},
+        // ---- documents of AllData
+        {"POST", "/api/v1/schedule", work, "schedule",
+         "Submit AllData's training document or portal form; idempotent by task_id, another document for it is 409.", {},
+         schema<ScheduleDocument>, schema<TaskView>, "alldata", idempotent},
+        {"GET", "/api/v1/tasks/{task_id}", look, "get_task", "Where a task stands.", {}, nullptr, schema<TaskView>, "alldata"},
+        {"POST", "/api/v1/tasks/{task_id}/release", work, "release_task", "Give it up; what still runs is cancelled.", {},
+         schema<ReasonBody>, schema<TaskView>, "alldata", idempotent},
+        {"GET", "/api/v1/changes", look, "get_changes", "Statuses entered since a cursor, for those who poll.", change_parameters,
+         nullptr, schema<Changes>, "alldata"},
+        {"POST", "/alldata/v1/apply", work, "alldata_apply", "As POST /api/v1/schedule.", {}, schema<ScheduleDocument>,
+         schema<Envelope<TaskView>>, "alldata", idempotent},
+        {"POST", "/alldata/v1/release", work, "alldata_release", "As POST /api/v1/tasks/{task_id}/release.", {},
+         schema<AllDataRelease>, schema<Envelope<TaskView>>, "alldata", idempotent},
+        {"GET", "/alldata/v1/tasks", look, "alldata_tasks", "Tasks, newest first.", alldata_page, nullptr,
+         schema<Envelope<AllDataPage<TaskView>>>, "alldata"},
+        {"GET", "/alldata/v1/tasks/{task_id}", look, "alldata_task", "Where a task stands.", {}, nullptr, schema<Envelope<TaskView>>,
+         "alldata"},
+        {"GET", "/alldata/v1/usage", look, "alldata_usage", "What tenants hold, and cluster totals.", alldata_tenant, nullptr,
+         schema<Envelope<AllDataUsage>>, "alldata"},
+        {"POST", "/alldata/v1/quota", manage, "alldata_quota", "As PUT /api/v1/quotas/{tenant}.", {}, schema<AllDataQuota>,
+         schema<Envelope<QuotaView>>, "alldata", idempotent},
+        {"GET", "/alldata/v1/cluster", look, "alldata_cluster", "As GET /api/v1/cluster.", {}, nullptr,
+         schema<Envelope<ClusterView>>, "alldata"},
+        // ---- outside the prefix
+        {"GET", "/healthz", anyone, "healthz", "The process lives.", {}, nullptr, schema<Health>, "health"},
+        {"GET", "/health", anyone, "health", "As /healthz.", {}, nullptr, schema<Health>, "health"},
+        {"GET", "/readyz", anyone, "readyz", "It takes requests: state loaded, store writable. Else 503.", {}, nullptr,
+         schema<Health>, "health"},
+        {"GET", "/metrics", anyone, "metrics", "Prometheus text format.", {}, nullptr, nullptr, "health"},
+        {"GET", "/openapi.json", anyone, "openapi", "This description.", {}, nullptr, nullptr, "health"},
+    };
+    return rows;
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return table(); }
+
+std::string openapi_document() { return wire::openapi(routes(), "Crater", CRATER_VERSION); }
+
+}  // namespace crater::api
