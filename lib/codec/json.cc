@@ -245,6 +245,7 @@ class YamlEvents : public YAML::EventHandler {
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        if (at_key()) refuse(mark, "a key is empty");
         scalar(mark, anchor, [] { return Json(nullptr); }, {});
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -298,7 +299,6 @@ class YamlEvents : public YAML::EventHandler {
     void scalar(const YAML::Mark& mark, YAML::anchor_t anchor, Value value, const std::string& text) {
         check_anchor(mark, anchor);
         if (at_key()) {
-            if (text.empty()) refuse(mark, "a key is empty");
             keep(mark, builder_.key(text));
             levels_.back().key_next = false;
             return;
@@ -335,13 +335,24 @@ bool looks_like_another_type(const std::string& text) {
            is_core_float(text) || text.starts_with("0x") || text.starts_with("0o");
 }
 
+// Plain only where no reader, this one or of YAML 1.1 (yes, 1:30, 2024-01-01), could take the text for anything else.
+bool is_plain(const std::string& text) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const auto letter = [&](char c) { return (c & 0x80) != 0 || letters.find(c) != std::string_view::npos; };
+    if (looks_like_another_type(text) || text.find_first_not_of("0123456789:.-+_eE") == std::string::npos) return false;
+    for (const std::string_view word : {"yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF", "y", "Y", "n", "N"})
+        if (text == word) return false;
+    if (!letter(text.front()) && text.front() != '/' && text.front() != '_') return false;
+    if (text.back() == ' ' || text.back() == ':' || text.find(": ") != std::string::npos) return false;
+    // Spaces and line ends beyond ASCII, and the byte order mark.
+    for (const std::string_view odd : {"\xc2", "\xe2\x80", "\xef\xbb\xbf"})
+        if (text.find(odd) != std::string::npos) return false;
+    return std::all_of(text.begin(), text.end(),
+                       [&](char c) { return letter(c) || std::string_view("_-./:+=@() ").find(c) != std::string_view::npos; });
+}
+
 void emit_text(YAML::Emitter& out, const std::string& text) {
-    // Double quotes where the plain form could be read as something else here, or by a YAML 1.1 reader (yes,
-    // 1:30, 2024-01-01).
-    const bool plain = !looks_like_another_type(text) &&
-                       text.find_first_not_of("0123456789:.-+_eExX") != std::string::npos && text != "yes" &&
-                       text != "no" && text != "on" && text != "off" && text != "y" && text != "n";
-    if (!plain) out << YAML::DoubleQuoted;
+    if (!is_plain(text)) out << YAML::DoubleQuoted;
     out << text;
 }
 

@@ -53,12 +53,11 @@ class JsonWriter final : public Visitor {
         const std::size_t value = out_.size();
         if (type.kind == Kind::optional) {
             if (type.size(member) > 0) write_value(out_, type.at(member, 0), *type.element, name, how_);
-        } else if (!is_empty(member, type)) {
+        } else if (options.required || !is_empty(member, type)) {
             write_value(out_, member, type, name, how_);
         }
-        const bool empty_text = out_.size() == value || (type.kind != Kind::optional &&
-                                                         std::string_view(out_).substr(value) == "\"\"");
-        if (empty_text) {
+        const bool empty_text = type.kind != Kind::optional && std::string_view(out_).substr(value) == "\"\"";
+        if (out_.size() == value || (empty_text && !options.required)) {
             out_.resize(before);
             return;
         }

@@ -104,14 +104,14 @@ std::string write_json(const T& value, WriteOptions options = {}) {
     return out;
 }
 
-// The callers of these two include nlohmann/json.hpp.
-template <class T>
-Json to_json(const T& value, WriteOptions options = {}) {
+// The callers of these two include nlohmann/json.hpp. (J only defers the need for it from here to the caller.)
+template <class T, class J = Json>
+J to_json(const T& value, WriteOptions options = {}) {
     return detail::tree(&value, type_of<T>, options);
 }
 // JSON Schema 2020-12, as OpenAPI 3.1 wants it, nested schemas in place.
-template <class T>
-Json schema() {
+template <class T, class J = Json>
+J schema() {
     return detail::schema(type_of<T>);
 }
 
