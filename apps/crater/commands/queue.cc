@@ -1,0 +1,46 @@
+#include "../commands.h"
+#include "../print.h"
+
+namespace crater::cli {
+
+void add_queue(CLI::App& app, Context& context) {
+    auto* queue = app.add_subcommand("queue", "Where jobs wait")->require_subcommand(1);
+    queue->add_subcommand("list", "All queues")->callback([&context] {
+        const Json page = need(Client(context).get("/api/v1/queues"));
+        print_table(context, page, page["items"],
+                    {{"NAME", [](const Json& q) { return text(q, "spec.name"); }},
+                     {"POLICY", [](const Json& q) { return text(q, "spec.policy"); }},
+                     {"PRIORITY", [](const Json& q) { return text(q, "spec.priority"); }},
+                     {"PREEMPTIBLE", [](const Json& q) { return std::string(text(q, "spec.default_preemptible") == "true" ? "yes" : "no"); }},
+                     {"WAITING", [](const Json& q) { return text(q, "waiting"); }},
+                     {"RUNNING", [](const Json& q) { return text(q, "running"); }},
+                     {"OLDEST", [](const Json& q) { return ago_text(text(q, "oldest")); }},
+                     {"WAIT P50", [](const Json& q) { return amount_text(number(q, "wait_p50_seconds")) + "s"; }, true},
+                     {"WAIT P95", [](const Json& q) { return amount_text(number(q, "wait_p95_seconds")) + "s"; }, true}},
+                    "no queues");
+    });
+
+    auto* set = queue->add_subcommand("set", "Make or change a queue");
+    struct Options {
+        std::string name, policy, priority;
+        bool preemptible = false;
+    };
+    auto options = std::make_shared<Options>();
+    set->add_option("name", options->name, "Queue")->required();
+    set->add_option("--policy", options->policy, "best_fit, binpack, spread or priority");
+    set->add_option("--priority", options->priority, "Of jobs that give none");
+    set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
+    set->callback([&context, options, set] {
+        Client client(context);
+        const std::string path = "/api/v1/queues/" + encoded(options->name);
+        Json spec = {{"name", options->name}};
+        if (auto known = client.get(path)) spec = (*known)["spec"];
+        if (!options->policy.empty()) spec["policy"] = options->policy;
+        if (!options->priority.empty()) spec["priority"] = options->priority;
+        if (set->count("--default-preemptible")) spec["default_preemptible"] = options->preemptible;
+        const Json view = need(client.call("PUT", path, spec.dump()));
+        print_answer(context, view, [&] { std::cout << "queue " << options->name << " is set\n"; });
+    });
+}
+
+}  // namespace crater::cli
