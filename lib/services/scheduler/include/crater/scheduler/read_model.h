@@ -72,12 +72,15 @@ class EventHub {
     // Events after `sequence`, oldest first; nullopt when that is too long ago (the reader must load everything again).
     std::optional<std::vector<api::EventView>> after(std::uint64_t sequence) const;
     std::uint64_t last() const;
+    // The counter of the run before: sequences have no gaps and go on from here.
+    void continue_after(std::uint64_t sequence);
 
   private:
     mutable std::mutex mutex_;
     std::map<std::uint64_t, Subscriber> subscribers_;
     std::deque<api::EventView> recent_;
     std::uint64_t next_subscriber_ = 1;
+    std::uint64_t last_ = 0;
 };
 
 }  // namespace crater::scheduler
