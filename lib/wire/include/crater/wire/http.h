@@ -1,8 +1,10 @@
 // HTTP/1.1 server and client (Boost.Beast), server-sent events and WebSockets on the same port. No Boost in this header.
 //
 // Server: one or more IO threads of its own. Handlers run on an IO thread and must not block; they answer through the Responder at any
-// time, from any thread, exactly once (a Responder destroyed without an answer sends 500). Limits answer for themselves: 413 body,
-// 431 headers, 408 slow request, 503 too many connections (with Retry-After).
+// time, from any thread, exactly once (a Responder destroyed without an answer sends 500, and so does a handler that throws). Requests
+// on one connection are handled one after the other, so that pipelined ones are answered in order. Limits answer for themselves: 413
+// body, 431 headers, 408 slow request, 503 too many connections (with Retry-After), 400 for what is not HTTP. To HEAD the handler
+// answers as to GET; the body stays here and its length is told.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,7 @@ namespace crater::wire {
 struct HttpRequest {
     std::string method;                          // GET, POST, ...
     std::string path;                            // decoded, without query
+    std::string raw_path;                        // as received; the router splits this one, so that %2F stays within its segment
     std::map<std::string, std::string> query;    // decoded; a key given twice is refused with 400 before the handler
     std::map<std::string, std::string> headers;  // names in lower case
     std::string body;
@@ -36,8 +39,8 @@ struct HttpResponse {
     std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// An open answer: server-sent events or a followed log. Thread-safe. Writes are queued up to `queue_max` bytes; a reader slower than that
-// is closed. `on_closed` runs once, on an IO thread.
+// An open answer: server-sent events or a followed log. Thread-safe. Writes are queued up to `stream_queue_bytes_max`; a reader slower
+// than that is closed. `on_closed` runs once, on an IO thread, whoever closed. Dropping the last pointer closes.
 class HttpStream {
   public:
     virtual ~HttpStream() = default;
@@ -55,8 +58,10 @@ class Responder {
 };
 using ResponderPtr = std::shared_ptr<Responder>;
 
-// One connected WebSocket, binary messages. `send` is thread-safe and queued (bounded: a peer that does not read is closed).
-// Callbacks are set before `start` and run one at a time on an IO thread; `on_closed` is the last.
+// One connected WebSocket, binary messages. All calls are thread-safe. `send` is queued (bounded: a peer that does not read is closed;
+// ignored once closed); `close` sends what is queued first. The callbacks given to `start` run one at a time on an IO thread; `on_closed`
+// is the last, whoever closed, and then both are released. A peer that answers no ping for `idle_timeout` is closed. The socket
+// stays open whether or not anyone holds the pointer.
 class WebSocket {
   public:
     virtual ~WebSocket() = default;
@@ -71,6 +76,12 @@ struct TlsFiles {
     std::string certificate, key;  // PEM
 };
 
+struct WebSocketLimits {
+    std::size_t message_bytes_max = 4u << 20;  // a larger message closes the socket with 1009
+    std::size_t queue_bytes_max = 16u << 20;   // waiting to be sent
+    Millis idle_timeout{30'000};               // pings go out after half of it
+};
+
 struct ServerOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  // 0 = chosen by the system
@@ -78,9 +89,11 @@ struct ServerOptions {
     std::size_t body_bytes_max = 4u << 20;
     std::size_t header_bytes_max = 32u << 10;
     int connections_max = 4096;
-    Millis request_timeout{30'000};  // from the first byte to the whole request
+    Millis request_timeout{30'000};  // from the first byte to the whole request; also for a client to take a piece of an answer
     Millis idle_timeout{120'000};    // between requests
-    std::optional<TlsFiles> tls;
+    std::size_t stream_queue_bytes_max = 1u << 20;
+    WebSocketLimits websocket = {};
+    std::optional<TlsFiles> tls = {};
 };
 
 class HttpServer {
@@ -93,7 +106,8 @@ class HttpServer {
     static Result<std::unique_ptr<HttpServer>> listen(ServerOptions options, Handler handler, Upgrade upgrade = {});
     virtual ~HttpServer() = default;  // stops
     virtual std::uint16_t port() const = 0;
-    // Takes no new connection, finishes what runs for at most `grace`, then closes.
+    // Takes no new connection, lets requests that run be answered for at most `grace`, then closes. Streams and WebSockets, which have
+    // no end of their own, are ended at once. Not from a callback of this server.
     virtual void stop(Millis grace) = 0;
 };
 
@@ -111,25 +125,38 @@ struct ClientRequest {
     Millis timeout{30'000};
 };
 
-// Blocking client, keeps one connection alive per (host, port). One thread at a time. Code::unavailable when the peer cannot be reached,
-// Code::timeout when the deadline passed; an HTTP status of any kind is an answer.
+// For https and wss the peer's certificate must be valid for its name: by `ca_file` (PEM), else by the file that the environment names in
+// CRATER_CA_FILE, else by the system's authorities.
+struct ClientOptions {
+    std::string ca_file = {};
+    std::size_t answer_bytes_max = 256u << 20;  // of `send`
+    WebSocketLimits websocket = {};
+};
+
+// Blocking client, keeps one connection alive per (scheme, host, port). One thread at a time. Code::unavailable when the peer cannot be
+// reached, Code::timeout when the deadline passed; an HTTP status of any kind is an answer. Redirects are not followed. A kept connection
+// that turns out dead is replaced; a request that may have been received is repeated only when that is harmless (GET, PUT, DELETE, or
+// with an Idempotency-Key).
 class HttpClient {
   public:
-    HttpClient();
+    explicit HttpClient(ClientOptions options = {});
     ~HttpClient();
     Result<HttpResponse> send(const ClientRequest& request);
     // Calls `on_data` with each piece of a long answer until it returns false, the server ends it or nothing came for request.timeout.
     Result<HttpResponse> stream(const ClientRequest& request, const std::function<bool(std::string_view)>& on_data);
+    // From any thread: the call that runs and all later ones answer Code::cancelled.
+    void cancel();
 
   private:
     struct State;
     std::unique_ptr<State> state_;
 };
 
-// Dials a WebSocket from a background IO thread; callbacks run there. On failure `on_failed` runs once instead of `on_open`.
+// Dials a WebSocket from a background IO thread; callbacks run there. On failure `on_failed` runs once instead of `on_open`, with the
+// peer's own error when it answered the upgrade with one. Destroying the dialer (not from a callback) closes its sockets and waits.
 class WebSocketDialer {
   public:
-    WebSocketDialer();
+    explicit WebSocketDialer(ClientOptions options = {});
     ~WebSocketDialer();
     void dial(const std::string& url, std::vector<std::pair<std::string, std::string>> headers, Millis timeout,
               std::function<void(WebSocketPtr)> on_open, std::function<void(Error)> on_failed);
