@@ -69,6 +69,10 @@ EXPORT int nvmlInit_v2(void) {
     struct state state;
     return read_state(&state) ? SUCCESS : DRIVER_NOT_LOADED;
 }
+EXPORT int nvmlInitWithFlags(unsigned flags) {
+    (void)flags;
+    return nvmlInit_v2();
+}
 EXPORT int nvmlShutdown(void) { return SUCCESS; }
 
 EXPORT int nvmlDeviceGetCount_v2(uint32_t* out) {
