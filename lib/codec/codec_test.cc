@@ -53,10 +53,14 @@ TEST(RoundTrip, any_struct_comes_back_the_same_from_yaml) {
 
 TEST(Write, keeps_the_order_and_leaves_out_what_is_empty) {
     EXPECT_EQ(write_json(Gpu{}), R"({"count":0,"memory":"0","exclusive":false})");
-    EXPECT_EQ(write_json(Gpu{MilliGpu(500), Mebibytes(16384), MilliGpu(125), "a\"100", true}), R"({"count":0.5,"memory":"16Gi","compute":0.125,"model":"a\"100","exclusive":true})");
+    EXPECT_EQ(write_json(Gpu{MilliGpu(500), Mebibytes(16384), MilliGpu(125), "a\"100", true}),
+              R"({"count":0.5,"memory":"16Gi","compute":0.125,"model":"a\"100","exclusive":true})");
     EXPECT_EQ(write_json(Mount{}), R"({"source":"","target":"","read_only":false})");
-    EXPECT_EQ(write_json(std::vector<Mount>{{"a", "b", true}, {}}), R"([{"source":"a","target":"b","read_only":true},{"source":"","target":"","read_only":false}])");
-    EXPECT_EQ(write_json(std::map<std::string, Bytes>{{"b", Bytes(1)}, {"a", Bytes(1 << 30)}}), R"({"a":"1Gi","b":"1"})");
+    EXPECT_EQ(
+        write_json(std::vector<Mount>{{"a", "b", true}, {}}),
+        R"([{"source":"a","target":"b","read_only":true},{"source":"","target":"","read_only":false}])");
+    EXPECT_EQ(write_json(std::map<std::string, Bytes>{{"b", Bytes(1)}, {"a", Bytes(1 << 30)}}),
+              R"({"a":"1Gi","b":"1"})");
 }
 
 TEST(Write, uses_the_unit_of_the_name) {
@@ -65,14 +69,26 @@ TEST(Write, uses_the_unit_of_the_name) {
     r.memory = Bytes(32LL << 30);
     r.bandwidth = BytesPerSecond(142'300'000'000);
     r.latency = Micros(87);
-    r.disk = {Bytes(100LL << 30), Iops(20000), Micros(200), BytesPerSecond(1'500'500'000), BytesPerSecond(500'000'000), 0.92, sample::Profile::training};
-    EXPECT_EQ(write_json(r), R"({"gpu":{"count":0,"memory":"0","exclusive":false},"cores":8,"memory":"32Gi","bandwidth":"142.3GB/s","latency":87,)"
-                             R"("disk":{"size":"100Gi","iops":20000,"latency_us_max":200,"read_mbps_min":1500.5,"bandwidth_min":"500MB/s","stability":0.92,"io_profile":"training"}})");
-    EXPECT_EQ(write_json(Held{Bytes(1), Mebibytes(2), BytesPerSecond(3), Millis(4), Millis(1500), Bytes(1'500'000'000), Bytes((3 << 20) + 1), Instant{5}}),
-              R"({"memory_bytes":1,"gpu_memory_mib":2,"bandwidth_bytes":3,"wait_ms":4,"poll_interval_seconds":1.5,"size_gb":1.5,"size_mib":4,"started_ms":5})");
+    r.disk = {Bytes(100LL << 30),
+              Iops(20000),
+              Micros(200),
+              BytesPerSecond(1'500'500'000),
+              BytesPerSecond(500'000'000),
+              0.92,
+              sample::Profile::training};
+    EXPECT_EQ(
+        write_json(r),
+        R"({"gpu":{"count":0,"memory":"0","exclusive":false},"cores":8,"memory":"32Gi","bandwidth":"142.3GB/s","latency":87,)"
+        R"("disk":{"size":"100Gi","iops":20000,"latency_us_max":200,"read_mbps_min":1500.5,"bandwidth_min":"500MB/s","stability":0.92,"io_profile":"training"}})");
+    EXPECT_EQ(
+        write_json(Held{Bytes(1), Mebibytes(2), BytesPerSecond(3), Millis(4), Millis(1500),
+                        Bytes(1'500'000'000), Bytes((3 << 20) + 1), Instant{5}}),
+        R"({"memory_bytes":1,"gpu_memory_mib":2,"bandwidth_bytes":3,"wait_ms":4,"poll_interval_seconds":1.5,"size_gb":1.5,"size_mib":4,"started_ms":5})");
     Job job;
     job.submitted = Instant{1716199200123};
-    EXPECT_NE(write_json(job).find(R"("grace_period":"30s","max_queue_time":"0s","submitted":"2024-05-20T10:00:00.123Z")"), std::string::npos);
+    EXPECT_NE(write_json(job).find(
+                  R"("grace_period":"30s","max_queue_time":"0s","submitted":"2024-05-20T10:00:00.123Z")"),
+              std::string::npos);
 }
 
 TEST(Write, masks_secrets_unless_revealed) {
@@ -101,26 +117,48 @@ TEST(Read, takes_keys_in_every_case) {
 }
 
 TEST(Read, takes_memory_in_every_unit) {
-    const std::vector<std::pair<std::string, std::int64_t>> cases{
-        {R"("memory":"16Gi")", 16LL << 30}, {R"("memory":1048576)", 1 << 20}, {R"("memory":"512MB")", 512'000'000}, {R"("memory_mb":512)", 512'000'000},
-        {R"("memory_gb":256)", 256'000'000'000}, {R"("memory_mib":512)", 512LL << 20}, {R"("memory_gib":1.5)", 3LL << 29}, {R"("memory_bytes":7)", 7}, {R"("memoryMiB":1)", 1 << 20},
-        {R"("memory-gb":0.001)", 1'000'000}, {R"("memory_tb":1)", 1'000'000'000'000}, {R"("memory":1e3)", 1000}, {R"("memory":0.5)", 1}};
-    for (const auto& [text, value] : cases) EXPECT_EQ(resources("{" + text + "}").memory.value, value) << text;
+    const std::vector<std::pair<std::string, std::int64_t>> cases{{R"("memory":"16Gi")", 16LL << 30},
+                                                                  {R"("memory":1048576)", 1 << 20},
+                                                                  {R"("memory":"512MB")", 512'000'000},
+                                                                  {R"("memory_mb":512)", 512'000'000},
+                                                                  {R"("memory_gb":256)", 256'000'000'000},
+                                                                  {R"("memory_mib":512)", 512LL << 20},
+                                                                  {R"("memory_gib":1.5)", 3LL << 29},
+                                                                  {R"("memory_bytes":7)", 7},
+                                                                  {R"("memoryMiB":1)", 1 << 20},
+                                                                  {R"("memory-gb":0.001)", 1'000'000},
+                                                                  {R"("memory_tb":1)", 1'000'000'000'000},
+                                                                  {R"("memory":1e3)", 1000},
+                                                                  {R"("memory":0.5)", 1}};
+    for (const auto& [text, value] : cases)
+        EXPECT_EQ(resources("{" + text + "}").memory.value, value) << text;
     EXPECT_EQ(read_job(R"({"quota_gb":1})").quota, Bytes(1'000'000'000));
 }
 
 TEST(Read, counts_gpu_memory_in_mib_for_every_decimal_unit) {
     const std::vector<std::pair<std::string, std::int64_t>> cases{
-        {R"("memory":"16Gi")", 16384}, {R"("memory":16384)", 16384}, {R"("memory_mb":16384)", 16384}, {R"("memory_gb":80)", 81920}, {R"("memory_mib":1)", 1},
-        {R"("memory_gib":0.5)", 512}, {R"("memory_bytes":1)", 1}, {R"("memory":"16GB")", 16384}, {R"("memory":0.5)", 1}, {R"("memoryGb":1)", 1024}};
-    for (const auto& [text, value] : cases) EXPECT_EQ(resources("{\"gpu\":{" + text + "}}").gpu.memory.value, value) << text;
+        {R"("memory":"16Gi")", 16384}, {R"("memory":16384)", 16384},  {R"("memory_mb":16384)", 16384},
+        {R"("memory_gb":80)", 81920},  {R"("memory_mib":1)", 1},      {R"("memory_gib":0.5)", 512},
+        {R"("memory_bytes":1)", 1},    {R"("memory":"16GB")", 16384}, {R"("memory":0.5)", 1},
+        {R"("memoryGb":1)", 1024}};
+    for (const auto& [text, value] : cases)
+        EXPECT_EQ(resources("{\"gpu\":{" + text + "}}").gpu.memory.value, value) << text;
 }
 
 TEST(Read, takes_time_in_every_unit) {
     const std::vector<std::pair<std::string, std::int64_t>> cases{
-        {R"("grace_period":"1h30m")", 5'400'000}, {R"("grace_period":90)", 90'000}, {R"("grace_period":0.5)", 500}, {R"("grace_period_ms":250)", 250}, {R"("grace_period_seconds":30)", 30'000},
-        {R"("grace_period_minutes":15)", 900'000}, {R"("grace_period_hours":1)", 3'600'000}, {R"("grace_period_days":1)", 86'400'000}, {R"("gracePeriodMs":1)", 1}, {R"("grace_period":"01:00:00")", 3'600'000}};
-    for (const auto& [text, value] : cases) EXPECT_EQ(read_job("{" + text + "}").grace_period.count(), value) << text;
+        {R"("grace_period":"1h30m")", 5'400'000},
+        {R"("grace_period":90)", 90'000},
+        {R"("grace_period":0.5)", 500},
+        {R"("grace_period_ms":250)", 250},
+        {R"("grace_period_seconds":30)", 30'000},
+        {R"("grace_period_minutes":15)", 900'000},
+        {R"("grace_period_hours":1)", 3'600'000},
+        {R"("grace_period_days":1)", 86'400'000},
+        {R"("gracePeriodMs":1)", 1},
+        {R"("grace_period":"01:00:00")", 3'600'000}};
+    for (const auto& [text, value] : cases)
+        EXPECT_EQ(read_job("{" + text + "}").grace_period.count(), value) << text;
 }
 
 TEST(Read, takes_bandwidth_latency_cores_and_operations) {
@@ -152,8 +190,10 @@ TEST(Read, takes_bandwidth_latency_cores_and_operations) {
 TEST(Read, takes_types_of_their_own) {
     EXPECT_EQ(read_job(R"({"priority":"high"})").priority.value, 700);
     EXPECT_EQ(read_job(R"({"priority":5})").priority.value, 5);
-    EXPECT_EQ(read_job(R"({"command":"echo x"})").command.words, (std::vector<std::string>{"/bin/sh", "-c", "echo x"}));
-    EXPECT_EQ(read_job(R"({"command":["python3","train.py"]})").command.words, (std::vector<std::string>{"python3", "train.py"}));
+    EXPECT_EQ(read_job(R"({"command":"echo x"})").command.words,
+              (std::vector<std::string>{"/bin/sh", "-c", "echo x"}));
+    EXPECT_EQ(read_job(R"({"command":["python3","train.py"]})").command.words,
+              (std::vector<std::string>{"python3", "train.py"}));
 }
 
 TEST(Read, takes_one_value_for_a_list_of_one) {
@@ -163,12 +203,17 @@ TEST(Read, takes_one_value_for_a_list_of_one) {
 }
 
 TEST(Read, takes_enum_names_with_dash_or_underscore) {
-    EXPECT_EQ(resources(R"({"disk":{"io_profile":"model-loading"}})").disk.io_profile, sample::Profile::model_loading);
-    EXPECT_EQ(resources(R"({"disk":{"io_profile":"model_loading"}})").disk.io_profile, sample::Profile::model_loading);
+    EXPECT_EQ(resources(R"({"disk":{"io_profile":"model-loading"}})").disk.io_profile,
+              sample::Profile::model_loading);
+    EXPECT_EQ(resources(R"({"disk":{"io_profile":"model_loading"}})").disk.io_profile,
+              sample::Profile::model_loading);
 }
 
 TEST(Read, takes_null_for_absent) {
-    EXPECT_TRUE(read_job(R"({"name":null,"tasks":null,"resources":null,"preemptible":null,"env":null,"grace_period":null})") == Job{});
+    EXPECT_TRUE(
+        read_job(
+            R"({"name":null,"tasks":null,"resources":null,"preemptible":null,"env":null,"grace_period":null})") ==
+        Job{});
     EXPECT_EQ(resources(R"({"memory":null,"memory_gib":1})").memory.value, 1 << 30);
     EXPECT_EQ(refused(R"({"mounts":[{"source":null,"target":"x"}]})").field, "mounts[0].source");
 }
@@ -185,7 +230,8 @@ TEST(ReadInto, keeps_what_the_tree_does_not_name) {
     job.resources.cores = MilliCpu(1000);
     job.spare.emplace().size = Bytes(5);
     job.features = {"a"};
-    ASSERT_TRUE(read_into(job, parse_json(R"({"resources":{"memory":7},"spare":{"iops":1},"features":["b"]})").value()));
+    ASSERT_TRUE(read_into(
+        job, parse_json(R"({"resources":{"memory":7},"spare":{"iops":1},"features":["b"]})").value()));
     EXPECT_EQ(job.name, "x");
     EXPECT_EQ(job.resources.cores.value, 1000);
     EXPECT_EQ(job.resources.memory.value, 7);
@@ -213,7 +259,8 @@ TEST(Read, refuses_with_the_exact_field_and_a_hint) {
     const Case cases[] = {
         {R"({"resources":{"gpu":{"memry":1}}})", "resources.gpu.memry", "did you mean \"memory\"?"},
         {R"({"resources":{"gpu":{"memoryGB ":1}}})", "resources.gpu.memoryGB ", "memory_gb"},
-        {R"({"resources":{"gpu":{"gpu":1}}})", "resources.gpu.gpu", "allowed: count, memory, compute, model, exclusive"},
+        {R"({"resources":{"gpu":{"gpu":1}}})", "resources.gpu.gpu",
+         "allowed: count, memory, compute, model, exclusive"},
         {R"({"nmae":"x"})", "nmae", "name"},
         {R"({"graceperiod":1})", "graceperiod", "grace_period"},
         {R"({"Name":"x","NAME":"y"})", "name", "same key"},
@@ -260,11 +307,15 @@ TEST(Read, refuses_with_the_exact_field_and_a_hint) {
         {R"({"resources":{"latency":"5 parsecs"}})", "resources.latency", "latency"},
         {R"({"resources":{"disk":{"iops":0.5}}})", "resources.disk.iops", "whole number"},
         {R"({"resources":{"disk":{"iops":"20k"}}})", "resources.disk.iops", "operations per second"},
-        {R"({"resources":{"disk":{"latency_us_max":"150us"}}})", "resources.disk.latency_us_max", "number of µs"},
+        {R"({"resources":{"disk":{"latency_us_max":"150us"}}})", "resources.disk.latency_us_max",
+         "number of µs"},
         {R"({"resources":{"disk":{"stability":1.1}}})", "resources.disk.stability", "0 to 1"},
-        {R"({"resources":{"disk":{"io_profile":"trainig"}}})", "resources.disk.io_profile", "did you mean \"training\"?"},
-        {R"({"resources":{"disk":{"io_profile":"x"}}})", "resources.disk.io_profile", "found \"x\"; allowed: training, model-loading"},
-        {R"({"resources":{"disk":{"io_profile":1}}})", "resources.disk.io_profile", "allowed: training, model-loading"},
+        {R"({"resources":{"disk":{"io_profile":"trainig"}}})", "resources.disk.io_profile",
+         "did you mean \"training\"?"},
+        {R"({"resources":{"disk":{"io_profile":"x"}}})", "resources.disk.io_profile",
+         "found \"x\"; allowed: training, model-loading"},
+        {R"({"resources":{"disk":{"io_profile":1}}})", "resources.disk.io_profile",
+         "allowed: training, model-loading"},
         {R"({"spare":{"size":"1Zi"}})", "spare.size", "1Zi"},
         {R"({"grace_period":"30 parsecs"})", "grace_period", "not a span of time"},
         {R"({"grace_period":-1})", "grace_period", "0 or more"},
@@ -275,8 +326,10 @@ TEST(Read, refuses_with_the_exact_field_and_a_hint) {
         {R"({"submitted":"yesterday"})", "submitted", "RFC 3339"},
         {R"({"submitted":1716199200})", "submitted", "point in time"},
         {R"({"held":{"started_ms":"2024-05-20T10:00:00Z"}})", "held.started_ms", "ms since 1970"},
-        {R"({"mounts":[{"source":"a","target":"b"},{"source":"a"}]})", "mounts[1].target", "is required: To."},
-        {R"({"mounts":[{"source":"a","target":"b","readonly":true}]})", "mounts[0].readonly", "did you mean \"read_only\"?"},
+        {R"({"mounts":[{"source":"a","target":"b"},{"source":"a"}]})", "mounts[1].target",
+         "is required: To."},
+        {R"({"mounts":[{"source":"a","target":"b","readonly":true}]})", "mounts[0].readonly",
+         "did you mean \"read_only\"?"},
         {R"({"mounts":{"source":"a","target":"b"}})", "mounts", "put it into a list"},
         {R"({"mounts":["a"]})", "mounts[0]", "object"},
         {R"({"named":{"x":{"source":"a"}}})", "named.x.target", "required"},
@@ -315,7 +368,28 @@ TEST(Read, exact_names_win_over_unit_spellings) {
 
 TEST(Read, survives_any_tree) {
     SeededRng rng(4);
-    constexpr std::string_view pieces[] = {"{", "}", "[", "]", ":", ",", "\"name\"", "\"resources\"", "\"gpu\"", "\"memory\"", "\"memory_gb\"", "\"disk\"", "\"mounts\"", "\"command\"", "1", "-1", "1e300", "0.5", "null", "true", "\"16Gi\"", "\"x\""};
+    constexpr std::string_view pieces[] = {"{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           ":",
+                                           ",",
+                                           "\"name\"",
+                                           "\"resources\"",
+                                           "\"gpu\"",
+                                           "\"memory\"",
+                                           "\"memory_gb\"",
+                                           "\"disk\"",
+                                           "\"mounts\"",
+                                           "\"command\"",
+                                           "1",
+                                           "-1",
+                                           "1e300",
+                                           "0.5",
+                                           "null",
+                                           "true",
+                                           "\"16Gi\"",
+                                           "\"x\""};
     int read_count = 0;
     for (int i = 0; i < 50'000; ++i) {
         std::string text = "{";
@@ -331,10 +405,12 @@ TEST(Schema, tells_types_units_and_what_is_required) {
     EXPECT_EQ(job["type"], "object");
     EXPECT_EQ(job["additionalProperties"], false);
     const Json& properties = job["properties"];
-    EXPECT_EQ(properties["tasks"], (Json{{"type", "integer"}, {"minimum", 1}, {"maximum", 4096}, {"description", "Tasks."}}));
+    EXPECT_EQ(properties["tasks"],
+              (Json{{"type", "integer"}, {"minimum", 1}, {"maximum", 4096}, {"description", "Tasks."}}));
     EXPECT_EQ(properties["mounts"]["items"]["required"], (Json{"source", "target"}));
     EXPECT_EQ(properties["resources"]["properties"]["memory"]["examples"][0], "40Gi");
-    EXPECT_EQ(properties["resources"]["properties"]["disk"]["properties"]["io_profile"]["enum"], (Json{"training", "model-loading"}));
+    EXPECT_EQ(properties["resources"]["properties"]["disk"]["properties"]["io_profile"]["enum"],
+              (Json{"training", "model-loading"}));
     EXPECT_EQ(properties["resources"]["properties"]["disk"]["x-aliases"], Json::array({"ssd"}));
     EXPECT_EQ(properties["held"]["properties"]["memory_bytes"]["type"], "integer");
     EXPECT_EQ(properties["held"]["properties"]["size_gb"]["type"], "number");
@@ -347,11 +423,20 @@ TEST(Schema, tells_types_units_and_what_is_required) {
 
 TEST(Markdown, has_a_row_for_every_key_with_type_and_default) {
     const std::string table = markdown<Job>();
-    EXPECT_NE(table.find("| `tasks` | whole number | `1` | Tasks. 1 to 4096. |\n"), std::string::npos) << table;
-    EXPECT_NE(table.find("| `grace_period` | time, as `30s`; a bare number is seconds | `30s` | Grace. |\n"), std::string::npos) << table;
-    EXPECT_NE(table.find("| `resources.gpu.model` | text |  | Model. Also `type`, `kind`. |\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("| `tasks` | whole number | `1` | Tasks. 1 to 4096. |\n"), std::string::npos)
+        << table;
+    EXPECT_NE(table.find("| `grace_period` | time, as `30s`; a bare number is seconds | `30s` | Grace. |\n"),
+              std::string::npos)
+        << table;
+    EXPECT_NE(table.find("| `resources.gpu.model` | text |  | Model. Also `type`, `kind`. |\n"),
+              std::string::npos)
+        << table;
     EXPECT_NE(table.find("| `mounts[].source` | text | required | From. |\n"), std::string::npos) << table;
-    EXPECT_NE(table.find("| `resources.disk.latency_us_max` | number of µs | `0` | Latency. Also `ssd_latency_us`. |\n"), std::string::npos) << table;
+    EXPECT_NE(
+        table.find(
+            "| `resources.disk.latency_us_max` | number of µs | `0` | Latency. Also `ssd_latency_us`. |\n"),
+        std::string::npos)
+        << table;
     EXPECT_NE(table.find("| `named.NAME.target` | text | required | To. |\n"), std::string::npos) << table;
 }
 

@@ -1,4 +1,4 @@
-// Text to tree: JSON through nlohmann's SAX parser, YAML through yaml-cpp's events. Both fill one
+// Text to tree and back: JSON through nlohmann's SAX parser, YAML through yaml-cpp's events. Both fill one
 // TreeBuilder, which holds the rules.
 #include <yaml-cpp/emitter.h>
 #include <yaml-cpp/eventhandler.h>
@@ -335,20 +335,24 @@ bool looks_like_another_type(const std::string& text) {
            is_core_float(text) || text.starts_with("0x") || text.starts_with("0o");
 }
 
-// Plain only where no reader, this one or of YAML 1.1 (yes, 1:30, 2024-01-01), could take the text for anything else.
+// Plain only where no reader, this one or of YAML 1.1 (yes, 1:30, 2024-01-01), could take the text for
+// anything else.
 bool is_plain(const std::string& text) {
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const auto letter = [&](char c) { return (c & 0x80) != 0 || letters.find(c) != std::string_view::npos; };
-    if (looks_like_another_type(text) || text.find_first_not_of("0123456789:.-+_eE") == std::string::npos) return false;
-    for (const std::string_view word : {"yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF", "y", "Y", "n", "N"})
+    if (looks_like_another_type(text) || text.find_first_not_of("0123456789:.-+_eE") == std::string::npos)
+        return false;
+    for (const std::string_view word :
+         {"yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF", "y", "Y", "n", "N"})
         if (text == word) return false;
     if (!letter(text.front()) && text.front() != '/' && text.front() != '_') return false;
     if (text.back() == ' ' || text.back() == ':' || text.find(": ") != std::string::npos) return false;
     // Spaces and line ends beyond ASCII, and the byte order mark.
     for (const std::string_view odd : {"\xc2", "\xe2\x80", "\xef\xbb\xbf"})
         if (text.find(odd) != std::string::npos) return false;
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return letter(c) || std::string_view("_-./:+=@() ").find(c) != std::string_view::npos; });
+    return std::all_of(text.begin(), text.end(), [&](char c) {
+        return letter(c) || std::string_view("_-./:+=@() ").find(c) != std::string_view::npos;
+    });
 }
 
 void emit_text(YAML::Emitter& out, const std::string& text) {
@@ -440,4 +444,15 @@ Result<std::string> yaml_of_json(std::string_view json) {
     return yaml_of(tree);
 }
 
+namespace detail {
+
+Json tree(const void* object, const Type& type, WriteOptions options) {
+    std::string text;
+    write(text, object, type, options);
+    auto tree = parse_json_as<Json>(text, text.size());
+    CRATER_CHECK(tree.has_value(), tree.error().message);  // a description that names a field twice
+    return *std::move(tree);
+}
+
+}  // namespace detail
 }  // namespace crater::codec

@@ -15,7 +15,8 @@ namespace crater::sample {
 
 enum class Profile { none, training, model_loading };
 inline std::span<const EnumName<Profile>> enum_names(Profile) {
-    static constexpr EnumName<Profile> names[] = {{Profile::none, ""}, {Profile::training, "training"}, {Profile::model_loading, "model-loading"}};
+    static constexpr EnumName<Profile> names[] = {
+        {Profile::none, ""}, {Profile::training, "training"}, {Profile::model_loading, "model-loading"}};
     return names;
 }
 
@@ -30,7 +31,8 @@ inline Result<void> from_text(std::string_view text, Rank& out) {
         return {};
     }
     CRATER_TRY(number, parse_number(text));
-    if (number < 0 || number > 1000) return fail(Code::invalid, "found " + shown(text) + "; allowed: high, or 0 to 1000");
+    if (number < 0 || number > 1000)
+        return fail(Code::invalid, "found " + shown(text) + "; allowed: high, or 0 to 1000");
     out.value = static_cast<int>(number);
     return {};
 }
@@ -245,9 +247,12 @@ class Maker {
 
   private:
     bool flip() { return rng_.below(2) == 0; }
-    std::int64_t amount(int bits) { return static_cast<std::int64_t>(rng_.next() >> (63 - rng_.below(static_cast<std::uint64_t>(bits)))); }
+    std::int64_t amount(int bits) {
+        return static_cast<std::int64_t>(rng_.next() >> (63 - rng_.below(static_cast<std::uint64_t>(bits))));
+    }
     std::string text() {
-        constexpr std::string_view pieces[] = {"a", "Z", "7", " ", "\"", "\\", "\n", "\x01", "é", "研", "😀", "null", "true", "-", ":", "#", "'", "1.5"};
+        constexpr std::string_view pieces[] = {"a",  "Z", "7",    " ",    "\"", "\\", "\n", "\x01", "é",
+                                               "研", "😀", "null", "true", "-",  ":",  "#",  "'",    "1.5"};
         std::string out;
         for (auto n = rng_.below(8); n > 0; --n) out += pieces[rng_.below(std::size(pieces))];
         return out;
@@ -263,12 +268,17 @@ class Maker {
         return g;
     }
     Disk disk() {
-        return {Bytes(amount(62)),          Iops(amount(40)), Micros(amount(40)), BytesPerSecond(amount(50)), BytesPerSecond(amount(50)),
-                static_cast<double>(rng_.below(1001)) / 1000, static_cast<Profile>(rng_.below(3))};
+        return {Bytes(amount(62)),
+                Iops(amount(40)),
+                Micros(amount(40)),
+                BytesPerSecond(amount(50)),
+                BytesPerSecond(amount(50)),
+                static_cast<double>(rng_.below(1001)) / 1000,
+                static_cast<Profile>(rng_.below(3))};
     }
     Held held() {
-        return {Bytes(amount(62)), Mebibytes(amount(40)), BytesPerSecond(amount(62)), Millis(amount(40)), Millis(amount(40)), Bytes(amount(50)), Bytes(amount(40) << 20),
-                Instant{amount(46)}};
+        return {Bytes(amount(62)),  Mebibytes(amount(40)), BytesPerSecond(amount(62)), Millis(amount(40)),
+                Millis(amount(40)), Bytes(amount(50)),     Bytes(amount(40) << 20),    Instant{amount(46)}};
     }
 
     SeededRng rng_;

@@ -1,7 +1,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "crater/base/ids.h"
 #include "crater/codec/codec.h"
@@ -160,12 +159,6 @@ namespace detail {
 
 void write(std::string& out, const void* object, const Type& type, WriteOptions options) {
     write_value(out, object, type, {}, options);
-}
-
-Json tree(const void* object, const Type& type, WriteOptions options) {
-    std::string text;
-    write(text, object, type, options);
-    return Json::parse(text);
 }
 
 }  // namespace detail

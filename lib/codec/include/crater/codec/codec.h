@@ -37,9 +37,9 @@ using Json = nlohmann::json;
 constexpr std::size_t document_bytes_max = 1 << 20;
 constexpr int document_depth_max = 32;
 
-// One document as a tree. Refused: duplicate keys, numbers that overflow or are not finite, nesting deeper
-// than document_depth_max, text that is not UTF-8 (all Code::invalid, with line and column), more than
-// `bytes_max` bytes (Code::too_large).
+// One document as a tree (callers that look into it include nlohmann/json.hpp). Refused: duplicate keys,
+// numbers that overflow or are not finite, nesting deeper than document_depth_max, text that is not UTF-8
+// (all Code::invalid, with line and column), more than `bytes_max` bytes (Code::too_large).
 Result<Json> parse_json(std::string_view text, std::size_t bytes_max = document_bytes_max);
 // The same of YAML 1.2 (core types); anchors, aliases, foreign tags and a second document are refused too. An
 // empty document is {}.
@@ -104,7 +104,8 @@ std::string write_json(const T& value, WriteOptions options = {}) {
     return out;
 }
 
-// The callers of these two include nlohmann/json.hpp. (J only defers the need for it from here to the caller.)
+// The callers of these two include nlohmann/json.hpp. (J only defers the need for it from here to the
+// caller.)
 template <class T, class J = Json>
 J to_json(const T& value, WriteOptions options = {}) {
     return detail::tree(&value, type_of<T>, options);
