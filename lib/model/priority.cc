@@ -28,7 +28,7 @@ Result<void> from_text(std::string_view text, Priority& out) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > 1000)
-        return fail(Code::invalid, "'" + std::string(text) + "' is not a priority", "priority",
+        return fail(Code::invalid, "'" + std::string(text) + "' is not a priority", {},
                     "low, medium, high, critical, or a whole number from 0 to 1000");
     out.value = value;
     return {};
