@@ -81,7 +81,7 @@ class Runtime {
 struct ProcessOptions {
     std::string data;                 // DIR: DIR/tasks/<id>/{launch.json,exit.json,shim.pid,work/}, DIR/logs/<id>.log, DIR/checkpoints/<job>/
     std::string shim;                 // path of crater-shim
-    std::string task_user = "crater-task";  // made by the package or `./dev`; without it (or without root) tasks run as the agent's user
+    std::string task_user = "crater-task";  // ensure_task_user makes it; without it tasks run as nobody, without root as the agent's user
     bool allow_root_tasks = false;
     bool allow_unenforced = false;    // run where a limit cannot be held; shown as advisory. Otherwise the task is refused
     bool simulated = false;           // a simulated node: no limits, no device check
@@ -91,7 +91,15 @@ struct ProcessOptions {
 };
 Result<std::unique_ptr<Runtime>> process_runtime(ProcessOptions options, Loop& loop, const Clock& clock);
 
-// `none`: a task occupies its slices for its spec's `duration` (1 s when absent) and succeeds. Durable only when `state_path` is given.
+// Makes the unprivileged system account that tasks run as, when it is absent; needs root. For `crater up` and packages.
+Result<void> ensure_task_user(const std::string& name = "crater-task");
+// The environment of a task as far as its node knows it (SPEC 4); the launch's own variables win over these, these over the user's.
+std::map<std::string, std::string> task_environment(const Launch& launch, const ProcessOptions& options);
+// Where the job's output is, seen from the node: the folder it names when that exists or is mounted, else DIR/output/<job>.
+std::string output_path(const Launch& launch, const ProcessOptions& options);
+
+// `none`: a task occupies its slices for its spec's `duration` (1 s when absent) and succeeds; with a time limit below that, it fails by it.
+// Lives in memory only: `adopt` returns nothing after a restart.
 std::unique_ptr<Runtime> occupying_runtime(Loop& loop, const Clock& clock);
 
 // Which cgroup mechanism this machine offers and what was really seen to hold in a scratch group. For doctor and the inventory.
