@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "crater/base/clock.h"
 #include "crater/base/error.h"
@@ -32,8 +33,10 @@ class Connector {
     virtual void connect(LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<Link>>)> done) = 0;
 };
 
-// Over WebSockets, posted to `loop`. `endpoints` are tried in turn, one per attempt; `token` goes into Authorization.
-std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout);
+// Over WebSockets, posted to `loop`. `endpoints` (http, https, ws or wss URLs) are tried in turn, one per attempt; one without a path of
+// its own gets `path`. `token` goes into Authorization. Destroying the connector closes its links; nothing more is called then.
+std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout,
+                                               std::string path = "/api/v1/agent");
 // The accepting side: wraps an accepted WebSocket; callbacks are posted to `loop`.
 std::shared_ptr<Link> websocket_link(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks);
 

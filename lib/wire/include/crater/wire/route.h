@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ struct Route {
     nlohmann::json (*response_schema)() = nullptr;
     std::string_view tag = {};
     bool takes_idempotency_key = false;
+    std::string_view response_type = "application/json";  // text/event-stream, text/plain, ...
 };
 
 struct Match {
@@ -38,19 +40,30 @@ struct Match {
     std::map<std::string, std::string> parameters;  // from the path, decoded
 };
 
+// Thread-safe once made. The most particular path wins: a literal segment before {name} before {name*}, whatever the order of the rows.
+// Two rows for the same method and path are our own mistake (CRATER_CHECK). HEAD is served by GET. A slash at the end does not count.
 class Router {
   public:
-    explicit Router(std::span<const Route> routes);
-    // not_found names the nearest path; a path with another method is Code::invalid with 405 and Allow.
+    explicit Router(std::span<const Route> routes);  // which outlive the router
+    // not_found names the nearest path; a path that has other methods is Code::invalid: `refusal` makes a 405 of it.
     Result<Match> match(const HttpRequest& request) const;
+    // The methods that a path has: "GET, HEAD, PUT"; "" for a path that is not there.
+    std::string allowed(const HttpRequest& request) const;
+    // The answer to a request that `match` refused: 404, or 405 with Allow.
+    HttpResponse refusal(const HttpRequest& request, const Error& error) const;
     // Unknown query parameters are errors that name the known ones.
     static Result<void> check_query(const Route& route, const HttpRequest& request);
 
   private:
-    std::vector<const Route*> routes_;
+    struct Pattern {
+        const Route* route;
+        std::vector<std::string> segments;  // "jobs", "{id}", "{path*}"
+    };
+    std::vector<Pattern> patterns_;  // the most particular first
 };
 
-// OpenAPI 3.1 document of the routes.
-std::string openapi(std::span<const Route> routes, std::string_view title, std::string_view version);
+// OpenAPI 3.1 document of the routes. `role_names[i]` is the role of bit i, for `x-roles`; without names the bits are numbered.
+std::string openapi(std::span<const Route> routes, std::string_view title, std::string_view version,
+                    std::span<const std::string_view> role_names = {});
 
 }  // namespace crater::wire
