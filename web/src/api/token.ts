@@ -1,4 +1,4 @@
-// The bearer token. A link with #token=... signs in; the token leaves the address bar before anything else runs.
+// The bearer token; "" is a scheduler without tokens, null is nobody signed in. A link with #token=... signs in; the token leaves the address bar before anything else runs.
 const KEY = 'crater.token'
 type Listener = () => void
 const listeners = new Set<Listener>()
@@ -26,7 +26,7 @@ export function takeTokenFromAddress(): boolean {
 }
 
 export function getToken(): string | null {
-  return (current ??= stored())
+  return current ?? (current = stored())
 }
 
 export function setToken(token: string | null, remember: boolean): void {
@@ -34,7 +34,7 @@ export function setToken(token: string | null, remember: boolean): void {
   try {
     sessionStorage.removeItem(KEY)
     localStorage.removeItem(KEY)
-    if (token) (remember ? localStorage : sessionStorage).setItem(KEY, token)
+    if (token !== null) (remember ? localStorage : sessionStorage).setItem(KEY, token)
   } catch {
     // Storage is closed to us: the token lives as long as the page.
   }

@@ -329,6 +329,13 @@ export interface FreeSlice {
   node?: string
 }
 
+// Whose token asked: the console needs it for "mine".
+export interface Identity {
+  name?: string
+  role?: string
+  tenant?: string
+}
+
 export interface ClusterView {
   name?: string
   version?: string
@@ -343,6 +350,7 @@ export interface ClusterView {
   state_hash?: string
   state_hash_verified?: boolean
   now?: string
+  you?: Identity
 }
 
 export interface Tenant {

@@ -13,7 +13,7 @@ const SPAN = {
 export function makeFormat(language: Language) {
   const locale = language === 'zh' ? 'zh-CN' : 'en-GB'
   const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const compact = new Intl.NumberFormat(language === 'zh' ? 'zh-CN' : 'en-US', { notation: 'compact', maximumFractionDigits: 1 })
   const digits = [0, 1, 2, 3].map((n) => new Intl.NumberFormat(locale, { maximumFractionDigits: n }))
   const ratio = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const relative = new Intl.RelativeTimeFormat(locale, { style: 'narrow', numeric: 'always' })

@@ -1,0 +1,93 @@
+// `/`: jobs by name or id, nodes, tenants. Arrows move, Enter opens, Esc closes.
+import { useQuery } from '@tanstack/react-query'
+import { Input, Modal } from 'antd'
+import { useEffect, useMemo, useState, type KeyboardEvent } from 'react'
+import { useNavigate } from 'react-router-dom'
+import { client, useJobs, useTenants } from '../api/queries'
+import { get } from '../api/client'
+import type { NodeRow, Page } from '../api/types'
+import { useText } from '../i18n'
+import { State } from '../ui/State'
+
+interface Hit { group: 'jobs' | 'nodes' | 'tenants'; key: string; to: string; text: string; more?: string; state?: string }
+
+function useDebounced(text: string, ms: number) {
+  const [late, set] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => set(text), ms)
+    return () => clearTimeout(timer)
+  }, [text, ms])
+  return late
+}
+
+// Node names, from what the heat map already has or one list.
+const useNodeNames = () =>
+  useQuery({
+    queryKey: ['node-names'],
+    queryFn: async ({ signal }) => {
+      const known = client.getQueryData<NodeRow[]>(['nodes', 'all'])
+      const rows = known ?? (await get<Page<NodeRow>>('/nodes', { limit: 500 }, signal)).items
+      return rows.map((n) => ({ name: n.name, state: n.state }))
+    },
+    staleTime: 60_000,
+  })
+
+function useHits(text: string): Hit[] {
+  const { t } = useText()
+  const jobs = useJobs({ name: text, limit: 8 }, text.length > 0)
+  const nodes = useNodeNames()
+  const tenants = useTenants()
+  return useMemo(() => {
+    if (!text) return []
+    const has = (s?: string) => s?.toLowerCase().includes(text.toLowerCase())
+    const hits: Hit[] = (jobs.data?.items ?? []).map((j) => ({ group: 'jobs', key: j.id, to: `/jobs/${encodeURIComponent(j.id)}`, text: j.name || j.id, more: j.id, state: j.state }))
+    if (/^[A-Za-z0-9._:-]{6,}$/.test(text) && /\d/.test(text) && !hits.some((h) => h.key === text))
+      hits.unshift({ group: 'jobs', key: text, to: `/jobs/${encodeURIComponent(text)}`, text: t('search.byId', { id: text }) })
+    for (const n of (nodes.data ?? []).filter((n) => has(n.name)).slice(0, 6))
+      hits.push({ group: 'nodes', key: n.name, to: `/nodes/${encodeURIComponent(n.name)}`, text: n.name, state: n.state })
+    for (const x of (tenants.data?.items ?? []).filter((x) => has(x.path)).slice(0, 4))
+      hits.push({ group: 'tenants', key: x.path!, to: `/jobs?tenant=${encodeURIComponent(x.path!)}`, text: x.path! })
+    return hits
+  }, [text, jobs.data, nodes.data, tenants.data, t])
+}
+
+export function Search({ close }: { close: () => void }) {
+  const { t } = useText()
+  const navigate = useNavigate()
+  const [typed, type] = useState('')
+  const [at, move] = useState(0)
+  const text = useDebounced(typed.trim(), 200)
+  const hits = useHits(text)
+  const open = (hit?: Hit) => {
+    if (!hit) return
+    navigate(hit.to)
+    close()
+  }
+  const key = (e: KeyboardEvent) => {
+    if (e.key === 'ArrowDown') move((n) => Math.min(n + 1, hits.length - 1))
+    else if (e.key === 'ArrowUp') move((n) => Math.max(n - 1, 0))
+    else if (e.key === 'Enter') open(hits[at])
+    else return
+    e.preventDefault()
+  }
+  return (
+    <Modal open onCancel={close} footer={null} closable={false} width={560} style={{ top: 80 }} title={null} destroyOnClose>
+      <Input autoFocus size="middle" value={typed} placeholder={t('search.placeholder')} aria-label={t('search.open')} onKeyDown={key}
+        onChange={(e) => { type(e.target.value); move(0) }} />
+      <div className="hits" role="listbox" aria-label={t('search.open')}>
+        {hits.map((hit, i) => (
+          <div key={`${hit.group}${hit.key}`}>
+            {(i === 0 || hits[i - 1].group !== hit.group) && <div className="faint small group">{t(`search.${hit.group}`)}</div>}
+            <div role="option" aria-selected={i === at} className={i === at ? 'hit at' : 'hit'} onMouseEnter={() => move(i)} onClick={() => open(hit)}>
+              <span className="clip">{hit.text}</span>
+              {hit.more && hit.more !== hit.text && <span className="faint small mono">{hit.more}</span>}
+              <span style={{ flex: 1 }} />
+              {hit.state && <State state={hit.state} />}
+            </div>
+          </div>
+        ))}
+        {hits.length === 0 && <div className="faint small group">{text ? t('search.nothing', { text }) : t('search.help')}</div>}
+      </div>
+    </Modal>
+  )
+}
