@@ -22,12 +22,12 @@ std::vector<std::int64_t> all_cpus(const std::vector<NumaDomain>& numa) {
     return {cpus.begin(), cpus.end()};
 }
 
-// What can be given to tasks: neither more than the domains that have CPUs hold, nor more than our own group
-// may use.
+// What can be given to tasks: not the memory of domains that we leave out, and no more than our own group may
+// use. The kernel's total is trusted before the domains' own figures, which do not follow memory plugged into
+// a virtual machine.
 Bytes usable_memory(const Tree& tree, const Topology& topology, const Limits& limits) {
-    Bytes memory = read_memory(tree).total, in_domains;
-    for (const auto& domain : topology.numa) in_domains += domain.memory;
-    if (in_domains) memory = std::min(memory, in_domains);
+    Bytes memory = read_memory(tree).total;
+    if (topology.left_out < memory) memory -= topology.left_out;
     if (limits.memory) memory = std::min(memory, *limits.memory);
     return memory;
 }
@@ -45,6 +45,7 @@ class Machine final : public Source {
         const auto mounts = read_mounts(tree_);
         const Limits limits = read_limits(tree_, mounts);
         Topology topology = read_topology(tree_, limits);
+        if (topology.numa.size() == 1) topology.numa[0].memory = read_memory(tree_).total - topology.left_out;
 
         NodeInventory out;
         out.os = read_os(tree_);

@@ -63,9 +63,14 @@ NumaDomain numa_domain(hwloc_topology_t topology, hwloc_obj_t node, const Limits
 Topology gather(hwloc_topology_t topology, const Limits& limits) {
     Topology out;
     out.sockets = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE));
-    for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));)
-        if (!hwloc_bitmap_iszero(node->cpuset) && allows(limits.numa, node->os_index))
-            out.numa.push_back(numa_domain(topology, node, limits));
+    for (hwloc_obj_t node = nullptr;
+         (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));) {
+        NumaDomain domain = numa_domain(topology, node, limits);
+        if (hwloc_bitmap_iszero(node->cpuset) || !allows(limits.numa, domain.id))
+            out.left_out += domain.memory;
+        else
+            out.numa.push_back(std::move(domain));
+    }
     std::sort(out.numa.begin(), out.numa.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return out;
 }

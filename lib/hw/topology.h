@@ -15,6 +15,7 @@ struct Topology {
     // Domains that have CPUs, by id, holding only CPUs that we may use. Memory without CPUs of its own (a
     // GPU's or an expander's memory shown as a domain) is left out.
     std::vector<NumaDomain> numa;
+    Bytes left_out;  // memory of the other domains
 
     std::int64_t cores() const;  // physical cores of which at least one thread is usable
 };
