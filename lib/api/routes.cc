@@ -1,6 +1,6 @@
 #include "crater/api/routes.h"
 
-#include <array>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "crater/api/views.h"
@@ -16,7 +16,7 @@ using wire::RoleSet;
 using wire::Route;
 using Json = nlohmann::json;
 
-// SPEC 10.4. `any_job` callers are held to their own tenant's jobs by the handler when their role is `tenant`.
+// SPEC 10.4. Callers of the role `tenant` are held to their own tenant's jobs and quota by the handlers.
 constexpr RoleSet anyone = 0;
 constexpr RoleSet admin = role_bit(Role::admin);
 constexpr RoleSet manage = admin | role_bit(Role::op);
@@ -25,9 +25,15 @@ constexpr RoleSet look_around = manage | role_bit(Role::read_only);
 constexpr RoleSet look = work | role_bit(Role::read_only);
 constexpr RoleSet join = admin | role_bit(Role::agent_join);
 
-template <class T>
+// A schema under its name, so that the document holds it once and generated clients have a word for it.
+template <std::size_t N>
+struct SchemaName {
+    char text[N];
+    consteval SchemaName(const char (&name)[N]) { std::copy_n(name, N, text); }
+};
+template <class T, SchemaName name>
 Json schema() {
-    return codec::schema<T>();
+    return {{"$ref", std::string("#/$defs/") + name.text}, {"$defs", {{name.text, codec::schema<T>()}}}};
 }
 
 constexpr QueryParameter limit{"limit", "Rows on a page, 1 to 1000; 100 when absent."};
@@ -71,95 +77,98 @@ const std::vector<QueryParameter> alldata_tenant{{"tenant", "Tenant and its desc
 constexpr bool idempotent = true;
 
 const std::vector<Route>& table() {
+    // clang-format off
     static const std::vector<Route> rows{
         // ---- jobs
         {"POST", "/api/v1/jobs", work, "submit_job",
          "Submit a job. 201 with the job; the same key and body again 200, another body 409; 422 when no node could ever hold it.",
-         {}, schema<JobSpec>, schema<JobView>, "jobs", idempotent},
-        {"GET", "/api/v1/jobs", look, "list_jobs", "Jobs, newest first.", job_filters, nullptr, schema<Page<JobRow>>, "jobs"},
+         {}, schema<JobSpec, "JobSpec">, schema<JobView, "JobView">, "jobs", idempotent},
+        {"GET", "/api/v1/jobs", look, "list_jobs", "Jobs, newest first.", job_filters, nullptr, schema<Page<JobRow>, "JobPage">, "jobs"},
         {"GET", "/api/v1/jobs/{id}", look, "get_job", "A job in full. A task_id serves as well as a job id.", {}, nullptr,
-         schema<JobView>, "jobs"},
+         schema<JobView, "JobView">, "jobs"},
         {"GET", "/api/v1/jobs/{id}/why", look, "get_job_why", "Why it waits: the binding constraint, its rank, node by node.", {},
-         nullptr, schema<engine::Why>, "jobs"},
+         nullptr, schema<engine::Why, "Why">, "jobs"},
         {"GET", "/api/v1/jobs/{id}/events", look, "get_job_events", "What happened to it, oldest first.", {limit, cursor}, nullptr,
-         schema<Page<EventView>>, "jobs"},
+         schema<Page<EventView>, "EventPage">, "jobs"},
         {"GET", "/api/v1/jobs/{id}/metrics", look, "get_job_metrics", "What its tasks use, over time.", metric_parameters, nullptr,
-         schema<JobMetrics>, "jobs"},
-        {"GET", "/api/v1/jobs/{id}/logs", look, "get_job_logs", "What a task wrote, as text.", log_parameters, nullptr, nullptr, "jobs"},
-        {"POST", "/api/v1/jobs/{id}/cancel", work, "cancel_job", "End it, with its grace period.", {}, schema<ReasonBody>,
-         schema<JobView>, "jobs", idempotent},
-        {"POST", "/api/v1/jobs/{id}/evict", manage, "evict_job", "Take its slices away.", {}, schema<ReasonBody>, schema<JobView>,
+         schema<JobMetrics, "JobMetrics">, "jobs"},
+        {"GET", "/api/v1/jobs/{id}/logs", look, "get_job_logs", "What a task wrote, as text.", log_parameters, nullptr, nullptr, "jobs",
+         false, "text/plain"},
+        {"POST", "/api/v1/jobs/{id}/cancel", work, "cancel_job", "End it, with its grace period.", {}, schema<ReasonBody, "ReasonBody">,
+         schema<JobView, "JobView">, "jobs", idempotent},
+        {"POST", "/api/v1/jobs/{id}/evict", manage, "evict_job", "Take its slices away.", {}, schema<ReasonBody, "ReasonBody">, schema<JobView, "JobView">,
          "jobs", idempotent},
         {"POST", "/api/v1/jobs/{id}/resume", work, "resume_job", "Queue an evicted, failed or cancelled job again.", {},
-         schema<ReasonBody>, schema<JobView>, "jobs", idempotent},
-        {"POST", "/api/v1/plans/submit", work, "plan_submit", "Would this job fit now? Nothing is changed.", {}, schema<JobSpec>,
-         schema<FitView>, "jobs", idempotent},
+         schema<ReasonBody, "ReasonBody">, schema<JobView, "JobView">, "jobs", idempotent},
+        {"POST", "/api/v1/plans/submit", work, "plan_submit", "Would this job fit now? Nothing is changed.", {}, schema<JobSpec, "JobSpec">,
+         schema<FitView, "FitView">, "jobs", idempotent},
         // ---- nodes
-        {"GET", "/api/v1/nodes", look_around, "list_nodes", "Nodes.", node_filters, nullptr, schema<Page<NodeRow>>, "nodes"},
-        {"GET", "/api/v1/nodes/{name}", look_around, "get_node", "A node in full.", {}, nullptr, schema<NodeView>, "nodes"},
+        {"GET", "/api/v1/nodes", look_around, "list_nodes", "Nodes.", node_filters, nullptr, schema<Page<NodeRow>, "NodePage">, "nodes"},
+        {"GET", "/api/v1/nodes/{name}", look_around, "get_node", "A node in full.", {}, nullptr, schema<NodeView, "NodeView">, "nodes"},
         {"GET", "/api/v1/nodes/{name}/topology", look_around, "get_node_topology", "How its devices are joined.", {}, nullptr,
-         schema<TopologyView>, "nodes"},
+         schema<TopologyView, "TopologyView">, "nodes"},
         {"POST", "/api/v1/nodes/{name}/drain", manage, "drain_node", "Take no new work; `evict` moves what runs.", {},
-         schema<ReasonBody>, schema<NodeRow>, "nodes", idempotent},
-        {"POST", "/api/v1/nodes/{name}/resume", manage, "resume_node", "Take work again.", {}, schema<ReasonBody>, schema<NodeRow>,
+         schema<ReasonBody, "ReasonBody">, schema<NodeRow, "NodeRow">, "nodes", idempotent},
+        {"POST", "/api/v1/nodes/{name}/resume", manage, "resume_node", "Take work again.", {}, schema<ReasonBody, "ReasonBody">, schema<NodeRow, "NodeRow">,
          "nodes", idempotent},
         // ---- queues, tenants, quotas
-        {"GET", "/api/v1/queues", look, "list_queues", "Queues.", page, nullptr, schema<Page<QueueView>>, "queues"},
-        {"GET", "/api/v1/queues/{name}", look, "get_queue", "A queue.", {}, nullptr, schema<QueueView>, "queues"},
+        {"GET", "/api/v1/queues", look, "list_queues", "Queues.", page, nullptr, schema<Page<QueueView>, "QueuePage">, "queues"},
+        {"GET", "/api/v1/queues/{name}", look, "get_queue", "A queue.", {}, nullptr, schema<QueueView, "QueueView">, "queues"},
         {"PUT", "/api/v1/queues/{name}", manage, "put_queue", "Make or change a queue; holds from the next decision on.", {},
-         schema<QueueSpec>, schema<QueueView>, "queues"},
-        {"GET", "/api/v1/tenants", look_around, "list_tenants", "Tenants.", page, nullptr, schema<Page<Tenant>>, "tenants"},
-        {"GET", "/api/v1/tenants/{path*}", look, "get_tenant", "A tenant.", {}, nullptr, schema<Tenant>, "tenants"},
-        {"PUT", "/api/v1/tenants/{path*}", admin, "put_tenant", "Make or change a tenant.", {}, schema<Tenant>, schema<Tenant>,
+         schema<QueueSpec, "QueueSpec">, schema<QueueView, "QueueView">, "queues"},
+        {"GET", "/api/v1/tenants", look_around, "list_tenants", "Tenants.", page, nullptr, schema<Page<Tenant>, "TenantPage">, "tenants"},
+        {"GET", "/api/v1/tenants/{path*}", look, "get_tenant", "A tenant.", {}, nullptr, schema<Tenant, "Tenant">, "tenants"},
+        {"PUT", "/api/v1/tenants/{path*}", admin, "put_tenant", "Make or change a tenant.", {}, schema<Tenant, "Tenant">, schema<Tenant, "Tenant">,
          "tenants"},
-        {"GET", "/api/v1/quotas/{tenant*}", look, "get_quota", "Quota and what is held now.", {}, nullptr, schema<QuotaView>,
+        {"GET", "/api/v1/quotas/{tenant*}", look, "get_quota", "Quota and what is held now.", {}, nullptr, schema<QuotaView, "QuotaView">,
          "tenants"},
         {"PUT", "/api/v1/quotas/{tenant*}", manage, "put_quota",
-         "Change a quota; takes effect at once, never ends running work.", {}, schema<QuotaChange>, schema<QuotaView>, "tenants"},
+         "Change a quota; takes effect at once, never ends running work.", {}, schema<QuotaChange, "QuotaChange">, schema<QuotaView, "QuotaView">, "tenants"},
         // ---- cluster
         {"GET", "/api/v1/cluster", look, "get_cluster", "Name, version, capabilities, totals, problems.", {}, nullptr,
-         schema<ClusterView>, "cluster"},
+         schema<ClusterView, "ClusterView">, "cluster"},
         {"GET", "/api/v1/events", look, "stream_events", "Live events as server-sent events; resumes after Last-Event-ID.",
-         event_parameters, nullptr, schema<EventView>, "cluster"},
-        {"GET", "/api/v1/tokens", admin, "list_tokens", "Tokens, without their secrets.", page, nullptr, schema<Page<TokenView>>,
+         event_parameters, nullptr, schema<EventView, "EventView">, "cluster", false, "text/event-stream"},
+        {"GET", "/api/v1/tokens", admin, "list_tokens", "Tokens, without their secrets.", page, nullptr, schema<Page<TokenView>, "TokenPage">,
          "tokens"},
         {"POST", "/api/v1/tokens", admin, "create_token", "Make a token; its secret is in this answer only.", {},
-         schema<TokenRequest>, schema<TokenView>, "tokens", idempotent},
-        {"DELETE", "/api/v1/tokens/{id}", admin, "revoke_token", "Revoke a token, at once.", {}, nullptr, schema<TokenView>,
+         schema<TokenRequest, "TokenRequest">, schema<TokenView, "TokenView">, "tokens", idempotent},
+        {"DELETE", "/api/v1/tokens/{id}", admin, "revoke_token", "Revoke a token, at once.", {}, nullptr, schema<TokenView, "TokenView">,
          "tokens"},
         {"GET", "/api/v1/agent", join, "join_agent", "WebSocket by which a node's agent joins the cluster.", {}, nullptr, nullptr,
          "cluster"},
         // ---- documents of AllData
         {"POST", "/api/v1/schedule", work, "schedule",
          "Submit AllData's training document or portal form; idempotent by task_id, another document for it is 409.", {},
-         schema<ScheduleDocument>, schema<TaskView>, "alldata", idempotent},
-        {"GET", "/api/v1/tasks/{task_id}", look, "get_task", "Where a task stands.", {}, nullptr, schema<TaskView>, "alldata"},
+         schema<ScheduleDocument, "ScheduleDocument">, schema<TaskView, "TaskView">, "alldata", idempotent},
+        {"GET", "/api/v1/tasks/{task_id}", look, "get_task", "Where a task stands.", {}, nullptr, schema<TaskView, "TaskView">, "alldata"},
         {"POST", "/api/v1/tasks/{task_id}/release", work, "release_task", "Give it up; what still runs is cancelled.", {},
-         schema<ReasonBody>, schema<TaskView>, "alldata", idempotent},
+         schema<ReasonBody, "ReasonBody">, schema<TaskView, "TaskView">, "alldata", idempotent},
         {"GET", "/api/v1/changes", look, "get_changes", "Statuses entered since a cursor, for those who poll.", change_parameters,
-         nullptr, schema<Changes>, "alldata"},
-        {"POST", "/alldata/v1/apply", work, "alldata_apply", "As POST /api/v1/schedule.", {}, schema<ScheduleDocument>,
-         schema<Envelope<TaskView>>, "alldata", idempotent},
+         nullptr, schema<Changes, "Changes">, "alldata"},
+        {"POST", "/alldata/v1/apply", work, "alldata_apply", "As POST /api/v1/schedule.", {}, schema<ScheduleDocument, "ScheduleDocument">,
+         schema<Envelope<TaskView>, "AllDataTaskAnswer">, "alldata", idempotent},
         {"POST", "/alldata/v1/release", work, "alldata_release", "As POST /api/v1/tasks/{task_id}/release.", {},
-         schema<AllDataRelease>, schema<Envelope<TaskView>>, "alldata", idempotent},
+         schema<AllDataRelease, "AllDataRelease">, schema<Envelope<TaskView>, "AllDataTaskAnswer">, "alldata", idempotent},
         {"GET", "/alldata/v1/tasks", look, "alldata_tasks", "Tasks, newest first.", alldata_page, nullptr,
-         schema<Envelope<AllDataPage<TaskView>>>, "alldata"},
-        {"GET", "/alldata/v1/tasks/{task_id}", look, "alldata_task", "Where a task stands.", {}, nullptr, schema<Envelope<TaskView>>,
+         schema<Envelope<AllDataPage<TaskView>>, "AllDataTaskPageAnswer">, "alldata"},
+        {"GET", "/alldata/v1/tasks/{task_id}", look, "alldata_task", "Where a task stands.", {}, nullptr, schema<Envelope<TaskView>, "AllDataTaskAnswer">,
          "alldata"},
         {"GET", "/alldata/v1/usage", look, "alldata_usage", "What tenants hold, and cluster totals.", alldata_tenant, nullptr,
-         schema<Envelope<AllDataUsage>>, "alldata"},
-        {"POST", "/alldata/v1/quota", manage, "alldata_quota", "As PUT /api/v1/quotas/{tenant}.", {}, schema<AllDataQuota>,
-         schema<Envelope<QuotaView>>, "alldata", idempotent},
+         schema<Envelope<AllDataUsage>, "AllDataUsageAnswer">, "alldata"},
+        {"POST", "/alldata/v1/quota", manage, "alldata_quota", "As PUT /api/v1/quotas/{tenant}.", {}, schema<AllDataQuota, "AllDataQuota">,
+         schema<Envelope<QuotaView>, "AllDataQuotaAnswer">, "alldata", idempotent},
         {"GET", "/alldata/v1/cluster", look, "alldata_cluster", "As GET /api/v1/cluster.", {}, nullptr,
-         schema<Envelope<ClusterView>>, "alldata"},
+         schema<Envelope<ClusterView>, "AllDataClusterAnswer">, "alldata"},
         // ---- outside the prefix
-        {"GET", "/healthz", anyone, "healthz", "The process lives.", {}, nullptr, schema<Health>, "health"},
-        {"GET", "/health", anyone, "health", "As /healthz.", {}, nullptr, schema<Health>, "health"},
+        {"GET", "/healthz", anyone, "healthz", "The process lives.", {}, nullptr, schema<Health, "Health">, "health"},
+        {"GET", "/health", anyone, "health", "As /healthz.", {}, nullptr, schema<Health, "Health">, "health"},
         {"GET", "/readyz", anyone, "readyz", "It takes requests: state loaded, store writable. Else 503.", {}, nullptr,
-         schema<Health>, "health"},
-        {"GET", "/metrics", anyone, "metrics", "Prometheus text format.", {}, nullptr, nullptr, "health"},
+         schema<Health, "Health">, "health"},
+        {"GET", "/metrics", anyone, "metrics", "Prometheus text format.", {}, nullptr, nullptr, "health", false, "text/plain"},
         {"GET", "/openapi.json", anyone, "openapi", "This description.", {}, nullptr, nullptr, "health"},
     };
+    // clang-format on
     return rows;
 }
 
@@ -167,6 +176,13 @@ const std::vector<Route>& table() {
 
 std::span<const Route> routes() { return table(); }
 
-std::string openapi_document() { return wire::openapi(routes(), "Crater", CRATER_VERSION); }
+std::string openapi_document() {
+    std::vector<std::string_view> role_names;
+    for (const auto& row : enum_names(Role{})) {
+        CRATER_CHECK(static_cast<std::size_t>(row.value) == role_names.size(), row.name);
+        role_names.push_back(row.name);
+    }
+    return wire::openapi(routes(), "Crater", CRATER_VERSION, role_names);
+}
 
 }  // namespace crater::api
