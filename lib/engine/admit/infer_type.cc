@@ -11,7 +11,7 @@ struct Sign {
     JobType type;
 };
 // Order matters: the first sign found in the table decides, not the first word of the command.
-constexpr std::array<Sign, 27> signs = {{
+constexpr Sign signs[] = {
     {"torchrun", JobType::training}, {"deepspeed", JobType::training}, {"accelerate", JobType::training},
     {"horovodrun", JobType::training}, {"finetun*", JobType::training}, {"pretrain*", JobType::training},
     {"vllm", JobType::inference}, {"sglang", JobType::inference}, {"tritonserver", JobType::inference},
@@ -22,7 +22,7 @@ constexpr std::array<Sign, 27> signs = {{
     {"rlhf", JobType::training}, {"lora", JobType::training}, {"llamafactory", JobType::training},
     {"jupyter*", JobType::interactive}, {"notebook", JobType::interactive}, 
     {"tensorboard", JobType::interactive},
-}};
+};
 
 bool matches(std::string_view word, std::string_view sign) {
     if (sign.ends_with('*')) return word.starts_with(sign.substr(0, sign.size() - 1));

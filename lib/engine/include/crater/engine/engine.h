@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -149,6 +150,8 @@ class Engine {
     Plan pass(Instant now, const PassLimits& limits = {});
     // Whether anything that happened since the last pass could let a waiting job start.
     bool wants_pass() const;
+    // When a pass could decide something though nothing happens until then: a victim will have run for min_run_time. Of the last pass.
+    std::optional<Instant> wake_at() const;
 
     // Questions; nothing changes.
     Result<Why> why(const std::string& job, Instant now) const;

@@ -1,0 +1,277 @@
+// Facts in: each changes the state and its hash, and notes whether anything that waits may start now.
+#include "engine_impl.h"
+
+#include "state/fact_hash.h"
+
+namespace crater::engine {
+
+Engine::Engine(Settings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}
+Engine::~Engine() = default;
+void Engine::apply(const Event& event) {
+    std::visit([&](const auto& fact) { impl_->on(fact); }, event);
+}
+Result<Engine::Admitted> Engine::admit(EngineJob job) const { return impl_->admit(std::move(job)); }
+Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(now, limits); }
+bool Engine::wants_pass() const { return impl_->wants_pass(); }
+std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
+Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
+Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant) const { return impl_->would_place(job); }
+std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const { return impl_->would_preempt(job, now); }
+std::vector<std::string> Engine::waiting(const std::string& queue) const { return impl_->waiting(queue); }
+std::vector<NodeBook> Engine::books() const { return impl_->books(); }
+Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
+std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free(); }
+Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
+std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
+
+Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
+    set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
+}
+
+JobSlot& Engine::Impl::job_named(const std::string& id) {
+    const auto it = job_positions_.find(id);
+    CRATER_CHECK(it != job_positions_.end(), "a fact names a job that is not known: " + id);
+    return job(it->second);
+}
+
+int Engine::Impl::node_named(const std::string& name) const {
+    const int n = cluster_.find(name);
+    CRATER_CHECK(n >= 0, "a fact names a node that is not known: " + name);
+    return n;
+}
+
+void Engine::Impl::on(const NodeSet& fact) {
+    // What is held there is taken off the books of the old hardware and put on those of the new.
+    struct Moved {
+        Slices* slices;
+        Allocation allocation;
+    };
+    std::vector<Moved> moved;
+    if (const int n = cluster_.find(fact.inventory.name); n >= 0) {
+        for (const auto& held : held_on_[static_cast<std::size_t>(n)])
+            moved.push_back({&job(held.job).tasks[static_cast<std::size_t>(held.task)].slices, {}});
+        for (const int p : pledged_)
+            for (auto& slices : job(p).pledge)
+                if (slices.node == n) moved.push_back({&slices, {}});
+        for (auto& part : moved) {
+            part.allocation = cluster_.to_allocation(*part.slices);
+            cluster_.book(*part.slices, -1);
+        }
+    }
+    const int n = cluster_.set_node(fact.inventory);
+    held_on_.resize(static_cast<std::size_t>(cluster_.size()));
+    for (auto& part : moved) {
+        *part.slices = cluster_.from_allocation(part.allocation);
+        cluster_.book(*part.slices, 1);
+    }
+    set_fact(node_facts_[fact.inventory.name], fact_hash(FactKind::node, fact.inventory));
+    gained(n);
+}
+
+void Engine::Impl::on(const NodeFlags& fact) {
+    const int n = node_named(fact.node);
+    cluster_.set_flags(n, fact.draining, fact.lost);
+    FactBytes bytes;
+    bytes.add(fact.node), bytes.add(fact.draining), bytes.add(fact.lost);
+    // A node without flags is the same as one that never had any.
+    const bool plain = !fact.draining && !fact.lost;
+    set_fact(flag_facts_[fact.node], plain ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::flags)));
+    if (plain) gained(n);
+}
+
+void Engine::Impl::on(const NodeRemoved& fact) {
+    const int n = node_named(fact.node);
+    for (const int p : std::vector<int>(pledged_)) {
+        const auto& pledge = job(p).pledge;
+        if (std::any_of(pledge.begin(), pledge.end(), [&](const Slices& s) { return s.node == n; })) drop_pledge(job(p)), relist(job(p));
+    }
+    cluster_.remove_node(n);
+    set_fact(node_facts_[fact.node], 0);
+    set_fact(flag_facts_[fact.node], 0);
+}
+
+void Engine::Impl::on(const QueueSet& fact) {
+    const int q = backlog_.intern(fact.queue.name);
+    auto& queue = backlog_.queue(q);
+    const bool other_policy = queue.spec.policy != fact.queue.policy;
+    queue.spec = fact.queue;
+    queue.declared = true;
+    set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
+    dirty_ = true;
+    if (!other_policy) return;
+    for (auto& slot : jobs_) {
+        if (!slot || slot->queue != q) continue;
+        const bool listed = slot->in_class != nullptr;
+        if (listed) delist(*slot);
+        const int before = slot->shape;
+        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy));
+        shapes_.drop(before);
+        if (listed) enlist(*slot);
+    }
+}
+
+void Engine::Impl::on(const TenantSet& fact) {
+    tenants_.set(fact.tenant);
+    set_fact(tenant_facts_[fact.tenant.path], fact_hash(FactKind::tenant, fact.tenant));
+    dirty_ = true;
+}
+
+void Engine::Impl::on(const SettingsSet& fact) {
+    cluster_.set_settings(fact.settings);
+    shapes_.forget();
+    set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
+    ++victims_seen_;
+    for (int n = 0; n < cluster_.size(); ++n) gained(n);
+}
+
+std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
+    const EngineJob& info = slot.info;
+    FactBytes bytes;
+    bytes.add(info.id), bytes.add(*info.spec), bytes.add(info.queue), bytes.add(info.tenant), bytes.add(info.priority);
+    bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions), bytes.add(info.blocked);
+    return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
+}
+
+void Engine::Impl::on(const JobAdded& fact) {
+    CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1, "a job has a spec and at least one task");
+    CRATER_CHECK(!job_positions_.contains(fact.job.id), "a job is added twice: " + fact.job.id);
+    int position = static_cast<int>(jobs_.size());
+    if (free_jobs_.empty()) {
+        jobs_.emplace_back();
+    } else {
+        position = free_jobs_.back();
+        free_jobs_.pop_back();
+    }
+    auto& slot = jobs_[static_cast<std::size_t>(position)];
+    slot = std::make_unique<JobSlot>();
+    slot->info = fact.job;
+    slot->type = infer_type(*fact.job.spec);
+    slot->position = position;
+    slot->queue = backlog_.intern(fact.job.queue);
+    slot->tenant = tenants_.intern(fact.job.tenant);
+    slot->shape = shapes_.take(make_shape(*fact.job.spec, backlog_.queue(slot->queue).spec.policy));
+    slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
+    slot->waiting = static_cast<int>(fact.job.spec->tasks);
+    job_positions_.emplace(fact.job.id, position);
+    set_fact(slot->fact, job_fact(*slot));
+    enlist(*slot);
+}
+
+void Engine::Impl::on(const JobUnblocked& fact) {
+    JobSlot& slot = job_named(fact.job);
+    if (!slot.info.blocked) return;
+    slot.info.blocked = false;
+    set_fact(slot.fact, job_fact(slot));
+    enlist(slot);
+}
+
+void Engine::Impl::on(const JobRemoved& fact) {
+    JobSlot& slot = job_named(fact.job);
+    delist(slot);
+    for (std::size_t t = 0; t < slot.tasks.size(); ++t) {
+        if (slot.tasks[t].life == TaskSlot::Life::held) release(slot, static_cast<int>(t), TaskSlot::Life::ended);
+        set_fact(slot.tasks[t].fact, 0);
+    }
+    drop_pledge(slot);
+    victim_done(slot);
+    set_fact(slot.fact, 0);
+    shapes_.drop(slot.shape);
+    const int position = slot.position;
+    job_positions_.erase(slot.info.id);
+    jobs_[static_cast<std::size_t>(position)].reset();
+    free_jobs_.push_back(position);
+}
+
+void Engine::Impl::on(const TaskPlaced& fact) {
+    JobSlot& slot = job_named(fact.job);
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a placement names a task the job does not have");
+    CRATER_CHECK(slot.tasks[static_cast<std::size_t>(fact.task)].life != TaskSlot::Life::held, "a task is placed twice");
+    delist(slot);
+    drop_pledge(slot);
+    Slices slices = cluster_.from_allocation(fact.allocation);
+    const Node& node = cluster_.node(slices.node);
+    for (const auto& part : slices.cards) {
+        const auto c = static_cast<std::size_t>(node.cards_at + part.card);
+        const auto& used = cluster_.used();
+        const bool clash = used.card_exclusive[c] > 0 || (part.exclusive && used.card_tasks[c] > 0);
+        CRATER_CHECK(!clash || !pledged_.empty(), "a whole card is given to two tasks");
+    }
+    tenants_.charge_anyway(slot.tenant, amounts_of(slices));
+    hold(slot, static_cast<int>(fact.task), std::move(slices), fact.allocation, fact.started);
+    enlist(slot);
+}
+
+void Engine::Impl::on(const TaskFreed& fact) {
+    JobSlot& slot = job_named(fact.job);
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a fact names a task the job does not have");
+    TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    delist(slot);
+    if (task.life == TaskSlot::Life::held) release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
+    else if (task.life == TaskSlot::Life::waiting) --slot.waiting;
+    task.life = TaskSlot::Life::ended;
+    // An ended task of a job that goes on is a fact of its own: after a restart it must not wait again.
+    FactBytes bytes;
+    bytes.add(slot.info.id), bytes.add(fact.task);
+    set_fact(task.fact, bytes.hash(static_cast<std::uint64_t>(FactKind::ended_task)));
+    if (slot.held == 0) victim_done(slot);
+    if (slot.waiting == 0) drop_pledge(slot);
+    enlist(slot);
+}
+
+void Engine::Impl::on(const JobRequeued& fact) {
+    JobSlot& slot = job_named(fact.job);
+    CRATER_CHECK(slot.held == 0, "a job that waits again holds nothing: " + fact.job);
+    delist(slot);
+    victim_done(slot);
+    for (auto& task : slot.tasks) {
+        task.life = TaskSlot::Life::waiting;
+        set_fact(task.fact, 0);
+    }
+    slot.waiting = static_cast<int>(slot.tasks.size());
+    slot.info.preemptions = fact.preemptions;
+    set_fact(slot.fact, job_fact(slot));
+    enlist(slot);
+}
+
+void Engine::Impl::on(const TaskRequeued& fact) {
+    JobSlot& slot = job_named(fact.job);
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a fact names a task the job does not have");
+    TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    CRATER_CHECK(task.life == TaskSlot::Life::ended, "a task that waits again was freed before");
+    delist(slot);
+    task.life = TaskSlot::Life::waiting;
+    set_fact(task.fact, 0);
+    ++slot.waiting;
+    enlist(slot);
+}
+
+void Engine::Impl::on(const LoadSampled& fact) {
+    const int n = cluster_.find(fact.node);  // a sample may come after its node left
+    if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
+}
+
+void Engine::Impl::enlist(JobSlot& slot) {
+    if (slot.info.blocked || slot.waiting == 0 || slot.in_class) return;
+    WaitClass like;
+    like.priority = slot.info.priority;
+    like.tenant = slot.tenant;
+    like.shape = slot.shape;
+    like.tasks = slot.waiting;
+    if (slot.held > 0 || !slot.pledge.empty()) like.only = slot.position;
+    slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
+    dirty_ = true;
+}
+
+void Engine::Impl::delist(JobSlot& slot) {
+    if (!slot.in_class) return;
+    backlog_.remove(slot.queue, *slot.in_class, slot.key());
+    slot.in_class = nullptr;
+}
+
+int Engine::Impl::next_task(const JobSlot& slot, int from) const {
+    auto t = static_cast<std::size_t>(from);
+    while (t < slot.tasks.size() && slot.tasks[t].life != TaskSlot::Life::waiting) ++t;
+    return t < slot.tasks.size() ? static_cast<int>(t) : -1;
+}
+
+}  // namespace crater::engine

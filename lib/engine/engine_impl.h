@@ -1,0 +1,161 @@
+// The engine's parts held together. Each of the files named below is one concern of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "crater/engine/engine.h"
+#include "filter/filter.h"
+#include "order/backlog.h"
+#include "place/shapes.h"
+#include "quota/tenants.h"
+#include "state/cluster.h"
+#include "state/job.h"
+
+namespace crater::engine {
+
+class Engine::Impl {
+  public:
+    explicit Impl(Settings settings);
+
+    // engine.cc: facts
+    void on(const NodeSet& fact);
+    void on(const NodeFlags& fact);
+    void on(const NodeRemoved& fact);
+    void on(const QueueSet& fact);
+    void on(const TenantSet& fact);
+    void on(const SettingsSet& fact);
+    void on(const JobAdded& fact);
+    void on(const JobUnblocked& fact);
+    void on(const JobRemoved& fact);
+    void on(const TaskPlaced& fact);
+    void on(const TaskFreed& fact);
+    void on(const JobRequeued& fact);
+    void on(const TaskRequeued& fact);
+    void on(const LoadSampled& fact);
+
+    // order/pass.cc
+    Plan pass(Instant now, const PassLimits& limits);
+    bool wants_pass() const { return dirty_ && backlog_.size() > 0; }
+    std::optional<Instant> wake_at() const { return wake_at_; }
+    // explain/
+    Result<Why> why(const std::string& id, Instant now);
+    DecisionTrace would_place(const EngineJob& job);
+    std::vector<Preemption> would_preempt(const std::string& id, Instant now);
+    std::vector<std::string> waiting(const std::string& queue) const;
+    std::vector<NodeBook> books() const;
+    Result<NodeBook> book(const std::string& node) const;
+    std::vector<FreeSlice> largest_free() const;
+    Usage usage(const std::string& tenant) const;
+    // admit/admit.cc
+    Result<Admitted> admit(EngineJob job);
+
+    std::uint64_t state_hash() const { return facts_; }
+
+  private:
+    // What came of trying to place the waiting tasks of a job.
+    struct Outcome {
+        enum Kind { placed, no_room, over_quota } kind = no_room;
+        std::vector<Slices> slices;  // one per waiting task
+        Ceiling ceiling;
+    };
+    // A set of jobs that make room, in the order in which sets are compared.
+    struct VictimSet {
+        std::vector<int> jobs;  // by position of id
+        int priority = 0;       // the highest of theirs
+        std::int64_t cost = 0;  // milli-GPU-seconds lost
+        Instant started;        // the earliest
+        std::vector<Slices> plan;  // where the preemptor goes then
+    };
+    struct Held {
+        int job, task;
+    };
+
+    JobSlot& job(int position) { return *jobs_[static_cast<std::size_t>(position)]; }
+    const JobSlot& job(int position) const { return *jobs_[static_cast<std::size_t>(position)]; }
+    JobSlot& job_named(const std::string& id);
+    int node_named(const std::string& name) const;
+    int next_task(const JobSlot& job, int from) const;
+
+    // The backlog (engine.cc)
+    void enlist(JobSlot& job);
+    void delist(JobSlot& job);
+    void relist(JobSlot& job) { delist(job), enlist(job); }
+
+    // Holding (place/hold.cc)
+    void hold(JobSlot& job, int task, Slices slices, const Allocation& allocation, Instant started);
+    void release(JobSlot& job, int task, TaskSlot::Life then);
+    void gained(int node);
+    void drop_pledge(JobSlot& job);
+    void victim_done(JobSlot& victim);
+    void count_victim(const JobSlot& job, int sign);
+
+    // Placing (place/attempt.cc)
+    Outcome attempt(JobSlot& job);  // books tentatively: the caller undoes to the mark it took before
+    Outcome fill(JobSlot& job);
+    Ceiling least_ceiling(const JobSlot& job);
+    Amounts least_amounts(const Shape& shape) const;
+    void count_own_tasks(const JobSlot& job);
+    DecisionTrace trace(const Shape& shape, Column& column);
+    DecisionTrace trace_of(JobSlot& job);
+
+    // Passing (order/pass.cc)
+    bool worth_a_look(WaitClass& members, Instant now);
+    void commit(JobSlot& job, Outcome outcome, DecisionTrace trace, Instant now, Plan& plan);
+    bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
+
+    // Admitting (admit/admit.cc)
+    std::int64_t empty_cluster_holds(const Shape& shape, std::int64_t wanted);
+
+    // Preempting (preempt/)
+    std::optional<VictimSet> choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at);
+    std::optional<VictimSet> victims_on_one_node(JobSlot& preemptor, const std::vector<int>& candidates, Instant now);
+    std::optional<VictimSet> victims_of_gang(JobSlot& preemptor, const std::vector<int>& candidates, Instant now);
+    std::vector<int> candidates(const JobSlot& preemptor, Instant now, Instant* retry_at);
+    std::int64_t cost_of(const JobSlot& victim, Instant now) const;
+    bool better(const VictimSet& a, const VictimSet& b) const;
+    void set_figures(VictimSet& set, Instant now) const;
+    std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
+    void preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
+
+    // Explaining (explain/)
+    void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
+    void explain_nodes(const JobSlot& job, Why& out);
+    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting, std::int64_t right_kind, int tasks, const Why& facts) const;
+    void add_requirements(const Shape& shape, Why& out) const;
+    void add_holders(const JobSlot& job, const std::string& binding, Why& out) const;
+    NodeBook book_of(const Node& node, int n) const;
+
+    void set_fact(std::uint64_t& slot, std::uint64_t fact) { facts_ += fact - slot, slot = fact; }
+    std::uint64_t job_fact(const JobSlot& job) const;
+
+    Cluster cluster_;
+    Shapes shapes_;
+    Tenants tenants_;
+    Backlog backlog_;
+    std::vector<std::unique_ptr<JobSlot>> jobs_;
+    std::vector<int> free_jobs_;
+    std::unordered_map<std::string, int> job_positions_;
+    std::vector<std::vector<Held>> held_on_;  // by node, unordered
+    std::vector<int> pledged_;                // jobs that hold a pledge, by the time they got it
+
+    std::uint64_t facts_ = 0;
+    std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, queue_facts_, tenant_facts_;
+    std::uint64_t settings_fact_ = 0;
+
+    bool dirty_ = false;
+    std::optional<Instant> wake_at_;
+    std::uint64_t gains_ = 0;             // how often anything became free
+    std::vector<int> gained_nodes_;       // where, the latest last
+    std::uint64_t gained_base_ = 0;
+    std::uint64_t victims_seen_ = 0;      // how often a job that may be pushed aside was placed
+    std::map<int, int> yielding_;         // priority -> jobs that hold something and may be pushed aside
+    std::vector<std::int64_t> own_tasks_;  // by node, of the job being placed, when it wants nodes for itself
+    int looked_ = 0;  // nodes looked at in this pass
+};
+
+}  // namespace crater::engine

@@ -1,0 +1,288 @@
+// Why a job waits, in one sentence and in detail.
+#include <algorithm>
+#include <array>
+
+#include "engine_impl.h"
+
+namespace crater::engine {
+namespace {
+
+constexpr std::size_t nodes_shown = 1000, holders_shown = 10;
+
+}  // namespace
+
+Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
+    const auto it = job_positions_.find(id);
+    if (it == job_positions_.end()) return fail(Code::not_found, "there is no job " + id, "job");
+    JobSlot& slot = job(it->second);
+    Why out;
+    if (slot.info.blocked) {
+        out.binding = "dependency";
+        out.summary = "Waits for the jobs it depends on to end.";
+        return out;
+    }
+    if (slot.waiting == 0) {
+        out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
+        return out;
+    }
+    const auto order = backlog_.ordered(slot.queue);
+    out.queue_length = static_cast<std::int64_t>(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i].second.job == slot.position) out.rank = static_cast<std::int64_t>(i) + 1;
+
+    const auto mark = cluster_.mark();
+    Outcome outcome = attempt(slot);
+    cluster_.undo_to(mark);
+    if (outcome.kind == Outcome::over_quota) {
+        explain_quota(slot, outcome.ceiling, out);
+        return out;
+    }
+    for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
+    explain_nodes(slot, out);
+    cluster_.undo_to(mark);
+    (void)now;
+    if (outcome.kind == Outcome::placed) {
+        out.binding = "order";
+        const auto ahead = out.rank - 1;
+        out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
+                                : "Fits now and starts with the next decision.";
+    } else if (!slot.victims.empty()) {
+        out.binding = "preemption";
+        out.summary = "Waits for " + count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
+                      " of lower priority to stop; what they free is kept for it.";
+        for (const int v : slot.victims) out.holders.push_back({job(v).info.id, {}, "is stopping"});
+    }
+    return out;
+}
+
+void Engine::Impl::explain_quota(const JobSlot& slot, const Ceiling& ceiling, Why& out) {
+    const auto& row = quota_table()[ceiling.kind];
+    const std::string tenant = tenants_.path(ceiling.tenant);
+    out.binding = "quota";
+    out.summary = "Needs " + row.words(ceiling.asked) + "; tenant " + tenant + " may hold " + row.words(ceiling.cap) + " and holds " + row.words(ceiling.held) + " now.";
+    out.requirements.push_back({"quota_" + std::string(row.name), std::string(row.name), static_cast<double>(ceiling.asked),
+                                static_cast<double>(std::max<std::int64_t>(0, ceiling.cap - ceiling.held)), static_cast<double>(ceiling.cap), tenant, 0, true});
+    // Who of the tenant holds most of it.
+    std::vector<std::pair<std::int64_t, const JobSlot*>> holders;
+    for (const auto& other : jobs_) {
+        if (!other || other->held == 0 || other->position == slot.position) continue;
+        const auto& path = other->info.tenant;
+        if (path != tenant && !path.starts_with(tenant + "/")) continue;
+        std::int64_t amount = ceiling.kind == jobs_kind ? 1 : 0;
+        for (const auto& task : other->tasks)
+            if (task.life == TaskSlot::Life::held) amount += amounts_of(task.slices)[ceiling.kind];
+        if (amount > 0) holders.emplace_back(amount, other.get());
+    }
+    std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second->info.id < b.second->info.id;
+    });
+    for (std::size_t i = 0; i < std::min(holders_shown, holders.size()); ++i)
+        out.holders.push_back({holders[i].second->info.id, {}, row.words(holders[i].first)});
+}
+
+void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
+    const Shape& shape = shapes_.at(slot.shape);
+    const auto filters = filter::table();
+    count_own_tasks(slot);
+    struct Tally {
+        std::int64_t nodes = 0;
+        int first = -1;
+    };
+    std::array<Tally, 64> tallies{};
+    std::int64_t fitting = 0, right_kind = 0, present = 0;
+    for (const int n : cluster_.by_name()) {
+        const Look look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
+        if (!look.node.present) continue;
+        ++present;
+        const Verdict verdict = evaluate(look);
+        right_kind += fixed_filter(look) < 0;
+        NodeVerdict shown{look.node.name, {}, {}};
+        if (verdict.fits()) {
+            ++fitting;
+        } else {
+            Tally& tally = tallies[verdict.filter];
+            if (tally.nodes++ == 0) tally.first = n;
+            shown.filter = filters[verdict.filter]->name;
+            if (out.nodes.size() < nodes_shown) shown.detail = filters[verdict.filter]->says(look);
+        }
+        if (out.nodes.size() < nodes_shown) out.nodes.push_back(std::move(shown));
+    }
+    // What binds is what the nodes of the right kind lack; only where there are none, the kind itself.
+    std::size_t binding = filters.size();
+    for (const bool of_right_kind : {true, false}) {
+        for (const auto f : filter::in_order()) {
+            if (tallies[f].nodes == 0 || (filters[f]->kind != filter::Kind::fixed) != of_right_kind) continue;
+            if (binding == filters.size() || tallies[f].nodes > tallies[binding].nodes) binding = f;
+        }
+        if (binding < filters.size()) break;
+    }
+    for (std::size_t f = 0; f < filters.size(); ++f) {
+        if (tallies[f].nodes == 0) continue;
+        const Look look(shape, cluster_, tallies[f].first, When::now, own_tasks_[static_cast<std::size_t>(tallies[f].first)]);
+        out.rejections.push_back({std::string(filters[f]->name), tallies[f].nodes, look.node.name, filters[f]->says(look)});
+    }
+    std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+    add_requirements(shape, out);
+
+    if (present == 0) {
+        out.binding = "node_state";
+        out.summary = "No node has registered yet.";
+        return;
+    }
+    if (binding == filters.size()) return;
+    const auto& row = *filters[binding];
+    out.binding = row.name;
+    for (auto& requirement : out.requirements) requirement.binding = requirement.name == row.name;
+    out.summary = sentence(shape, row, fitting, right_kind, slot.waiting, out);
+    add_holders(slot, out.binding, out);
+}
+
+// "Needs a card with 16 GiB free; the 4 nodes of its kind have at most 10 GiB free on one card."
+std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting, std::int64_t right_kind, int tasks, const Why& facts) const {
+    const Requirement* bar = nullptr;
+    for (const auto& requirement : facts.requirements)
+        if (requirement.binding) bar = &requirement;
+    const std::string kind = right_kind == 1 ? "the 1 node of its kind has" : "the " + std::to_string(right_kind) + " nodes of its kind have";
+    const auto whole = [](double v) { return static_cast<std::int64_t>(v); };
+    if (fitting > 0 && tasks > 1)
+        return "Its " + std::to_string(tasks) + " tasks start together; " + count_words(fitting, "node has", "nodes have") + " room now, but not for all of them. Short of: " + std::string(row.help);
+    std::string what;
+    if (bar && row.kind != filter::Kind::fixed) {
+        const auto needs = whole(bar->needs), has = whole(bar->best_has);
+        if (row.name == "gpu_memory")
+            what = (shape.cards == 1 ? "a card with " : std::to_string(shape.cards) + " cards with ") + mib_words(needs) + " free; " + kind + " at most " + mib_words(has) + " free on one card";
+        else if (row.name == "gpu_count")
+            what = count_words(needs, "whole card", "whole cards") + " on one node; " + kind + " at most " + std::to_string(has) + " free on one";
+        else if (row.name == "cpu")
+            what = core_words(whole(bar->needs * 1000 + 0.5)) + " on one node; " + kind + " at most " + core_words(whole(bar->best_has * 1000 + 0.5)) + " free";
+        else if (bar->unit == "bytes")
+            what = bytes_words(needs) + " of " + (row.name == "memory" ? "memory" : "disk space") + " on one node; " + kind + " at most " + bytes_words(has) + " free";
+        else if (bar->unit == "bytes/s")
+            what = rate_words(needs) + " of " + (row.name == "disk_bandwidth" ? "disk" : "memory") + " bandwidth; " + kind + " at most " + rate_words(has) + " free";
+        else if (bar->unit == "IOPS")
+            what = std::to_string(needs) + " IOPS on one disk; " + kind + " at most " + std::to_string(has) + " free";
+    }
+    if (!what.empty()) return "Needs " + what + ".";
+    for (const auto& rejection : facts.rejections)
+        if (rejection.filter == row.name) {
+            std::string text = rejection.first_node + ": " + rejection.detail;
+            if (rejection.nodes > 1) text += "; " + count_words(rejection.nodes - 1, "other node likewise", "other nodes likewise");
+            return text + ".";
+        }
+    return std::string(row.help);
+}
+
+// For each amount asked for, the node that has most of it free.
+void Engine::Impl::add_requirements(const Shape& shape, Why& out) const {
+    for (const auto position : filter::in_order()) {
+        const auto& row = filter::at(position);
+        if (!(shape.asked >> position & 1) || !row.measure) continue;
+        if (row.name == "gpu_count" && shape.gpu_memory > 0 && !shape.gpu_exclusive) continue;
+        if (row.name == "gpu_memory" && shape.gpu_memory == 0 && shape.part == 1000) continue;
+        Requirement best{std::string(row.name), {}, 0, -1, 0, {}, 0, false};
+        for (const int n : cluster_.by_name()) {
+            const Look look(shape, cluster_, n);
+            if (!look.node.present) continue;
+            const bool right = row.kind == filter::Kind::fixed || fixed_filter(look) < 0;
+            const auto measure = row.measure(look);
+            if (!row.passes(look)) ++best.nodes_short;
+            if (!right) continue;
+            best.unit = measure.unit;
+            best.needs = std::max(best.needs, measure.needs);
+            if (measure.has > best.best_has) best.best_has = measure.has, best.best_total = measure.total, best.best_node = look.node.name;
+        }
+        if (best.best_has < 0) continue;
+        out.requirements.push_back(std::move(best));
+    }
+}
+
+void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, Why& out) const {
+    const Shape& shape = shapes_.at(slot.shape);
+    struct Row {
+        std::int64_t amount;
+        const JobSlot* holder;
+        int node;
+        std::string words;
+    };
+    std::vector<Row> rows;
+    for (const int n : cluster_.by_name()) {
+        if (held_on_[static_cast<std::size_t>(n)].empty() || fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
+        for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
+            if (held.job == slot.position) continue;
+            const Slices& s = job(held.job).tasks[static_cast<std::size_t>(held.task)].slices;
+            const Amounts amounts = amounts_of(s);
+            Row row{0, &job(held.job), n, {}};
+            if (binding.starts_with("gpu")) {
+                row.amount = amounts[1];
+                const auto whole = std::count_if(s.cards.begin(), s.cards.end(), [](const auto& c) { return c.exclusive; });
+                if (whole > 0) row.words = count_words(whole, "card", "cards");
+                else if (!s.cards.empty()) row.words = mib_words(s.cards.front().memory) + " on card " + std::to_string(cluster_.node(n).cards[static_cast<std::size_t>(s.cards.front().card)].index);
+            } else if (binding == "cpu") {
+                row.amount = s.cpu, row.words = core_words(s.cpu);
+            } else if (binding == "memory") {
+                row.amount = s.memory, row.words = bytes_words(s.memory) + " of memory";
+            } else if (binding == "memory_bandwidth") {
+                row.amount = s.bandwidth, row.words = rate_words(s.bandwidth);
+            } else if (binding == "disk_space") {
+                row.amount = s.disk_size, row.words = bytes_words(s.disk_size) + " of disk";
+            } else if (binding == "disk_iops") {
+                row.amount = s.disk_iops, row.words = std::to_string(s.disk_iops) + " IOPS";
+            } else if (binding == "disk_bandwidth") {
+                row.amount = s.disk_bandwidth, row.words = rate_words(s.disk_bandwidth);
+            } else if (binding == "node_exclusive") {
+                row.amount = 1, row.words = s.node_exclusive ? "the whole node" : "a task";
+            }
+            if (row.amount > 0) rows.push_back(std::move(row));
+        }
+    }
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+        if (a.amount != b.amount) return a.amount > b.amount;
+        if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
+        return a.node < b.node;
+    });
+    for (std::size_t i = 0; i < std::min(holders_shown, rows.size()); ++i)
+        out.holders.push_back({rows[i].holder->info.id, cluster_.node(rows[i].node).name, rows[i].words});
+}
+
+DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
+    CRATER_CHECK(request.spec != nullptr, "a job has a spec");
+    const int q = backlog_.find(request.queue);
+    const Shape shape = make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy);
+    Column view;
+    view.refresh(shape, cluster_);
+    DecisionTrace out = trace(shape, view);
+    // The tasks of a gang go one after the other; without room for the last there is no candidate.
+    const auto mark = cluster_.mark();
+    std::vector<Slices> slices;
+    slices.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
+    own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
+    bool whole = true;
+    for (std::int64_t i = 0; i < request.spec->tasks && whole; ++i) {
+        view.refresh(shape, cluster_, &own_tasks_);
+        const int best = view.best();
+        if (!(whole = best >= 0)) break;
+        slices.push_back(Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices());
+        ++own_tasks_[static_cast<std::size_t>(best)];
+        cluster_.try_book(slices.back(), 1);
+    }
+    cluster_.undo_to(mark);
+    if (!whole) out.candidates.clear();
+    return out;
+}
+
+std::vector<Preemption> Engine::Impl::would_preempt(const std::string& id, Instant now) {
+    std::vector<Preemption> out;
+    const auto it = job_positions_.find(id);
+    if (it == job_positions_.end()) return out;
+    JobSlot& slot = job(it->second);
+    if (slot.waiting == 0) return out;
+    const auto mark = cluster_.mark();
+    const Outcome outcome = attempt(slot);
+    cluster_.undo_to(mark);
+    if (outcome.kind != Outcome::no_room) return out;
+    if (const auto set = choose_victims(slot, now, nullptr))
+        for (const int v : set->jobs) out.push_back({job(v).info.id, slot.info.id, reason_for(slot, *set, job(v))});
+    return out;
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,20 @@
+// Amounts and lists as people read them: "16 GiB", "1.5 cores", "2 cards".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "crater/base/quantity.h"
+
+namespace crater::engine {
+
+std::string mib_words(std::int64_t mib);
+std::string bytes_words(std::int64_t bytes);
+std::string core_words(std::int64_t millicores);
+std::string card_words(std::int64_t milligpu);
+std::string rate_words(std::int64_t bytes_per_second);
+std::string count_words(std::int64_t count, std::string_view one, std::string_view many);
+std::string time_words(Millis span);  // "3 min", "2 h 5 min"
+
+}  // namespace crater::engine

@@ -1,0 +1,53 @@
+#include "order/backlog.h"
+
+#include <algorithm>
+
+#include "crater/base/error.h"
+
+namespace crater::engine {
+
+int Backlog::intern(const std::string& name) {
+    if (const int known = find(name); known >= 0) return known;
+    const auto position = static_cast<int>(queues_.size());
+    queues_.push_back(std::make_unique<WaitQueue>());
+    queues_.back()->spec.name = name;
+    positions_.emplace(name, position);
+    return position;
+}
+
+int Backlog::find(const std::string& name) const {
+    const auto it = positions_.find(name);
+    return it == positions_.end() ? -1 : it->second;
+}
+
+std::vector<int> Backlog::in_order() const {
+    std::vector<int> out;
+    for (const auto& [name, position] : positions_) out.push_back(position);
+    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return queue(a).spec.priority.value > queue(b).spec.priority.value; });
+    return out;
+}
+
+WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
+    auto& slot = queue(q).classes[like.key()];
+    if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
+    // A job in front of equals is blocked by what blocks them, so the class stays as it is.
+    CRATER_CHECK(slot->jobs.insert(job).second, "a job waits twice");
+    ++size_;
+    return *slot;
+}
+
+void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
+    CRATER_CHECK(from.jobs.erase(job) == 1, "a job that waits is in its class");
+    --size_;
+    if (from.jobs.empty()) queue(q).classes.erase(from.key());
+}
+
+std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
+    std::vector<std::pair<int, Waiting>> out;
+    for (const auto& [key, members] : queue(q).classes)
+        for (const auto& job : members->jobs) out.emplace_back(members->priority, job);
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    return out;
+}
+
+}  // namespace crater::engine

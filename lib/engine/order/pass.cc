@@ -1,0 +1,133 @@
+// One pass: queues by priority, classes of equal jobs by their first job, and for each the question whether it can start.
+#include <algorithm>
+#include <queue>
+
+#include "engine_impl.h"
+
+namespace crater::engine {
+namespace {
+
+// The class whose first job comes first is on top.
+struct Later {
+    bool operator()(const WaitClass* a, const WaitClass* b) const {
+        if (a->priority != b->priority) return a->priority < b->priority;
+        return *b->jobs.begin() < *a->jobs.begin();
+    }
+};
+
+}  // namespace
+
+// Whether anything happened since the class was blocked that could let its first job start.
+bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
+    Blocked& blocked = members.blocked;
+    const auto retry = [&] {
+        const bool in_time = blocked.retry_at && blocked.retry_at <= now;
+        const bool yielding = !yielding_.empty() && yielding_.begin()->first < members.priority;
+        return in_time || (yielding && blocked.victims_seen != victims_seen_);
+    };
+    switch (blocked.why) {
+        case Blocked::no: return true;
+        case Blocked::quota: return tenants_.eased(blocked.tenant) != blocked.eased_seen;
+        case Blocked::room: break;
+    }
+    if (retry()) return true;
+    if (blocked.gains_seen == gains_) return false;
+    if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
+    const bool alike = members.only < 0 && pledged_.empty() && !shapes_.at(members.shape).node.exclusive;
+    if (!alike || blocked.gains_seen < gained_base_) return true;
+    // Only nodes where something became free can take it now.
+    if (shapes_.has_column(members.shape)) return shapes_.column(members.shape, cluster_, looked_).best() >= 0 || (blocked.gains_seen = gains_, false);
+    for (auto g = blocked.gains_seen; g < gains_; ++g) {
+        ++looked_;
+        if (evaluate(Look(shapes_.at(members.shape), cluster_, gained_nodes_[static_cast<std::size_t>(g - gained_base_)])).fits()) return true;
+    }
+    blocked.gains_seen = gains_;
+    return false;
+}
+
+Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
+    Plan plan;
+    looked_ = 0;
+    wake_at_.reset();
+    int considered = 0;
+    const auto spent = [&] {
+        const int scans = looked_ / std::max(1, cluster_.size());
+        return static_cast<int>(plan.placements.size()) >= limits.placements_max || considered + scans >= limits.evaluations_max;
+    };
+    for (const int q : backlog_.in_order()) {
+        std::vector<WaitClass*> heap;
+        for (auto& [key, members] : backlog_.queue(q).classes)
+            if (worth_a_look(*members, now)) heap.push_back(members.get());
+        std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
+        while (!order.empty()) {
+            if (spent()) {
+                plan.more = true;
+                break;
+            }
+            WaitClass* members = order.top();
+            order.pop();
+            JobSlot& first = job(members->jobs.begin()->job);
+            const bool last = members->jobs.size() == 1;
+            ++considered;
+            // A class ends with its last job: it must not be touched after that.
+            const bool go_on = consider(first, *members, now, plan);
+            if (go_on && !(last && first.in_class != members)) order.push(members);
+        }
+        if (plan.more) break;
+    }
+    for (int q = 0; q < backlog_.queue_count(); ++q)
+        for (const auto& [key, members] : backlog_.queue(q).classes)
+            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_)) wake_at_ = at;
+    dirty_ = plan.more;
+    return plan;
+}
+
+// Decides about the first job of a class. True when the next of its class should be looked at.
+bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan& plan) {
+    const auto mark = cluster_.mark();
+    Outcome outcome = attempt(slot);
+    cluster_.undo_to(mark);
+    Blocked& blocked = members.blocked;
+    if (outcome.kind == Outcome::placed) {
+        blocked = {};
+        DecisionTrace decision = trace_of(slot);
+        commit(slot, std::move(outcome), std::move(decision), now, plan);
+        return true;
+    }
+    if (outcome.kind == Outcome::over_quota) {
+        blocked = {};
+        blocked.why = Blocked::quota;
+        blocked.tenant = outcome.ceiling.tenant;
+        blocked.eased_seen = tenants_.eased(blocked.tenant);
+        return false;
+    }
+    // While its victims stop it waits for them; when they are gone and others were quicker, it may choose again.
+    Instant retry_at;
+    if (slot.victims.empty()) {
+        if (!slot.pledge.empty()) drop_pledge(slot);
+        if (auto set = choose_victims(slot, now, &retry_at)) {
+            preempt(slot, std::move(*set), plan);
+            return true;
+        }
+    }
+    blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
+    return false;
+}
+
+void Engine::Impl::commit(JobSlot& slot, Outcome outcome, DecisionTrace decision, Instant now, Plan& plan) {
+    Placement placement{slot.info.id, {}, std::move(decision)};
+    delist(slot);
+    drop_pledge(slot);
+    placement.tasks.reserve(outcome.slices.size());
+    int t = next_task(slot, 0);
+    for (auto& slices : outcome.slices) {
+        Allocation allocation = cluster_.to_allocation(slices);
+        tenants_.charge_anyway(slot.tenant, amounts_of(slices));  // checked in the attempt
+        hold(slot, t, std::move(slices), allocation, now);
+        placement.tasks.emplace_back(t, std::move(allocation));
+        t = next_task(slot, t + 1);
+    }
+    plan.placements.push_back(std::move(placement));
+}
+
+}  // namespace crater::engine

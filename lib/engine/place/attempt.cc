@@ -1,0 +1,146 @@
+// Trying to place all waiting tasks of a job: one after the other on the best node, whole or not at all.
+#include "engine_impl.h"
+#include "place/policy.h"
+#include "score/score.h"
+
+namespace crater::engine {
+
+// What one task takes of the quota at the very least, before it is known which card it gets.
+Amounts Engine::Impl::least_amounts(const Shape& shape) const {
+    Amounts out{};
+    std::int64_t compute = -1, memory = -1;
+    for (int t = 0; shape.cards > 0 && t < cluster_.type_count(); ++t) {
+        const CardNeed& need = shape.need(cluster_, t);
+        if (need.fails != CardNeed::nothing || cluster_.type(t).memory == 0) continue;
+        if (compute < 0 || need.compute < compute) compute = need.compute;
+        if (memory < 0 || need.memory < memory) memory = need.memory;
+    }
+    out[0] = std::max<std::int64_t>(0, compute) * shape.cards;
+    out[1] = saturating_product(std::max<std::int64_t>(0, memory), shape.cards);
+    out[2] = shape.cpu;
+    out[3] = shape.memory;
+    out[4] = shape.disk_size;
+    out[5] = shape.disk_iops;
+    return out;
+}
+
+Ceiling Engine::Impl::least_ceiling(const JobSlot& slot) {
+    Amounts amounts = least_amounts(shapes_.at(slot.shape));
+    for (auto& amount : amounts) amount = saturating_product(amount, slot.waiting);
+    amounts[jobs_kind] = slot.held == 0 ? 1 : 0;
+    return tenants_.over(slot.tenant, amounts);
+}
+
+Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
+    if (const auto ceiling = least_ceiling(slot)) return {Outcome::over_quota, {}, ceiling};
+    const auto mark = cluster_.mark();
+    // Its own pledge was kept for this moment.
+    for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
+    Outcome outcome = fill(slot);
+    if (outcome.kind != Outcome::no_room) return outcome;
+
+    // Slices kept for a job of lower priority are not kept from this one.
+    bool lower = false;
+    for (const int p : pledged_) {
+        if (job(p).info.priority >= slot.info.priority) continue;
+        for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1), lower = true;
+    }
+    if (!lower) return outcome;
+    Outcome again = fill(slot);
+    if (again.kind == Outcome::placed) {
+        // The others keep waiting for theirs, on books that are over for now.
+        for (const int p : pledged_)
+            if (job(p).info.priority < slot.info.priority)
+                for (const auto& slices : job(p).pledge) cluster_.try_book(slices, 1);
+        return again;
+    }
+    cluster_.undo_to(mark);
+    for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
+    return again;
+}
+
+Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
+    const Shape& shape = shapes_.at(slot.shape);
+    const auto mark = cluster_.mark();
+    Outcome out;
+    out.slices.reserve(static_cast<std::size_t>(slot.waiting));  // booked by address
+    Amounts charged{};
+    // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true for no other job.
+    const bool alone = shape.node.exclusive;
+    Column own_view;
+    if (alone) count_own_tasks(slot);
+    for (int i = 0; i < slot.waiting; ++i) {
+        if (alone) looked_ += own_view.refresh(shape, cluster_, &own_tasks_);
+        const int best = alone ? own_view.best() : shapes_.column(slot.shape, cluster_, looked_).best();
+        if (best < 0) {
+            out.kind = Outcome::no_room;
+            break;
+        }
+        const Look look(shape, cluster_, best, When::now, alone ? own_tasks_[static_cast<std::size_t>(best)] : 0);
+        out.slices.push_back(look.slices());
+        if (alone) ++own_tasks_[static_cast<std::size_t>(best)];
+        cluster_.try_book(out.slices.back(), 1);
+        const Amounts amounts = amounts_of(out.slices.back());
+        for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];
+        out.kind = Outcome::placed;
+    }
+    if (out.kind == Outcome::placed) {
+        charged[jobs_kind] = slot.held == 0 ? 1 : 0;
+        if ((out.ceiling = tenants_.over(slot.tenant, charged))) out.kind = Outcome::over_quota;
+    }
+    if (out.kind != Outcome::placed) cluster_.undo_to(mark);
+    return out;
+}
+
+void Engine::Impl::count_own_tasks(const JobSlot& slot) {
+    own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
+    for (const auto& task : slot.tasks)
+        if (task.life == TaskSlot::Life::held) ++own_tasks_[static_cast<std::size_t>(task.slices.node)];
+}
+
+DecisionTrace Engine::Impl::trace_of(JobSlot& slot) {
+    const Shape& shape = shapes_.at(slot.shape);
+    if (!shape.node.exclusive) return trace(shape, shapes_.column(slot.shape, cluster_, looked_));
+    count_own_tasks(slot);
+    Column own_view;
+    own_view.refresh(shape, cluster_, &own_tasks_);
+    return trace(shape, own_view);
+}
+
+DecisionTrace Engine::Impl::trace(const Shape& shape, Column& column) {
+    DecisionTrace out;
+    out.policy = name_of(shape.policy);
+    const auto weights = weights_of(shape.policy);
+    const auto scores = score::table();
+    const auto best = column.best(cluster_, 6);
+    out.candidates.reserve(best.size());
+    for (const int n : best) {
+        const Look look(shape, cluster_, n);
+        const Verdict verdict = column.at(cluster_.rank(n));
+        Candidate candidate{look.node.name, verdict.score / 1e6, {}};
+        if (look.choice()) {
+            candidate.terms.reserve(scores.size());
+            for (std::size_t i = 0; i < scores.size(); ++i)
+                if (weights[i] > 0)
+                    candidate.terms.push_back({std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
+        }
+        out.candidates.push_back(std::move(candidate));
+    }
+    const auto filters = filter::table();
+    std::size_t open = 0;  // filters whose first node is still to be found
+    for (std::size_t f = 0; f < filters.size(); ++f) open += column.rejected(f) > 0;
+    std::uint64_t found = 0;
+    for (std::size_t r = 0; r < column.size() && open > 0; ++r) {
+        const Verdict verdict = column.at(static_cast<int>(r));
+        if (verdict.fits() || verdict.filter >= filters.size() || (found >> verdict.filter & 1)) continue;
+        found |= std::uint64_t{1} << verdict.filter;
+        --open;
+        const Look look(shape, cluster_, cluster_.by_name()[r]);
+        const auto& row = *filters[verdict.filter];
+        out.rejections.push_back({std::string(row.name), column.rejected(verdict.filter), look.node.name, row.says(look)});
+    }
+    std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+    return out;
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,129 @@
+#include "place/cards.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace crater::engine {
+namespace {
+
+bool has(Mask mask, std::size_t card) { return mask >> card & 1; }
+
+// All cards that `start` reaches through links within `within`.
+Mask linked_with(const Node& node, std::size_t start, Mask within) {
+    Mask seen = Mask{1} << start, todo = seen;
+    while (todo) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(todo));
+        todo &= todo - 1;
+        const Mask next = node.cards[c].peers & within & ~seen;
+        seen |= next;
+        todo |= next;
+    }
+    return seen;
+}
+
+struct Groups {
+    std::array<Mask, cards_per_node_max> masks;
+    std::size_t count = 0;
+};
+Groups linked_groups(const Node& node, Mask from) {
+    Groups out;
+    for (Mask left = from; left;) {
+        const Mask group = linked_with(node, static_cast<std::size_t>(std::countr_zero(left)), from);
+        out.masks[out.count++] = group;
+        left &= ~group;
+    }
+    return out;
+}
+Groups domain_groups(const Node& node, Mask from) {
+    Groups out;
+    for (std::size_t d = 0; d < node.domains.size(); ++d)
+        if (const Mask group = from & node.cards_in(static_cast<int>(d)); group && out.count < out.masks.size()) out.masks[out.count++] = group;
+    return out;
+}
+
+// The smallest group that is large enough; 0 when none is.
+Mask tightest(const Groups& groups, int wanted) {
+    Mask best = 0;
+    for (std::size_t g = 0; g < groups.count; ++g) {
+        const int size = std::popcount(groups.masks[g]);
+        if (size >= wanted && (best == 0 || size < std::popcount(best))) best = groups.masks[g];
+    }
+    return best;
+}
+
+// Lower is taken first: the fullest card that serves (the emptiest when spreading), then one whose domain has room too.
+std::int64_t rank_of(const Look& look, std::size_t c) {
+    const auto free = look.card_memory_free(c);
+    const int domain = look.node.cards[c].domain;
+    const bool holds = look.shape.numa != NumaPolicy::none && domain >= 0 && look.domain_holds(static_cast<std::size_t>(domain));
+    return (look.shape.policy == Policy::spread ? -free : free) * 2 + (holds ? 0 : 1);
+}
+
+Mask lowest(const Look& look, Mask from, int wanted) {
+    if (std::popcount(from) == wanted) return from;
+    std::array<std::pair<std::int64_t, std::size_t>, cards_per_node_max> order;
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < look.node.cards.size(); ++c)
+        if (has(from, c)) order[count++] = {rank_of(look, c), c};
+    std::partial_sort(order.begin(), order.begin() + wanted, order.begin() + static_cast<std::ptrdiff_t>(count));
+    Mask out = 0;
+    for (int i = 0; i < wanted; ++i) out |= Mask{1} << order[static_cast<std::size_t>(i)].second;
+    return out;
+}
+
+// Grows from the best card along links, so that what is taken hangs together.
+Mask connected(const Look& look, Mask group, int wanted) {
+    Mask out = lowest(look, group, 1);
+    while (std::popcount(out) < wanted) {
+        Mask edge = 0;
+        for (std::size_t c = 0; c < look.node.cards.size(); ++c)
+            if (has(out, c)) edge |= look.node.cards[c].peers;
+        out |= lowest(look, edge & group & ~out, 1);
+    }
+    return out;
+}
+
+bool hangs_together(const Node& node, Mask cards) {
+    return std::popcount(cards) < 2 || linked_with(node, static_cast<std::size_t>(std::countr_zero(cards)), cards) == cards;
+}
+
+}  // namespace
+
+std::optional<CardPick> pick_cards(const Look& look, Mask from) {
+    const int wanted = look.shape.cards;
+    if (wanted == 0) return CardPick{};
+    if (std::popcount(from) < wanted) return std::nullopt;
+    if (wanted == 1) return CardPick{lowest(look, from, 1), true};
+
+    const Node& node = look.node;
+    if (look.shape.interconnect != Interconnect::same_numa)
+        if (const Mask group = tightest(linked_groups(node, from), wanted)) return CardPick{connected(look, group, wanted), true};
+    if (look.shape.interconnect == Interconnect::nvlink) return std::nullopt;
+    if (const Mask group = tightest(domain_groups(node, from), wanted)) {
+        const Mask cards = lowest(look, group, wanted);
+        return CardPick{cards, hangs_together(node, cards)};
+    }
+    if (look.shape.interconnect == Interconnect::same_numa) return std::nullopt;
+    return CardPick{lowest(look, from, wanted), false};
+}
+
+void pick_cores(const Look& look, const Choice& parts, Slices& out) {
+    const auto wanted = look.shape.cpu / 1000;
+    if (look.shape.cards == 0 || wanted == 0 || look.shape.cpu % 1000 != 0) return;
+    const int only = parts.domain >= 0 ? parts.domain : parts.home;
+    std::int64_t have = 0;
+    std::vector<int> cores;
+    for (std::size_t position = 0; position < look.node.cores.size() && have < wanted; ++position) {
+        const Core& core = look.node.cores[position];
+        if (core.system || (only >= 0 && core.domain != only)) continue;
+        if (look.books.core[static_cast<std::size_t>(look.node.cores_at) + position] > 0) continue;
+        const auto threads = static_cast<std::int64_t>(core.cpus.size());
+        if (have + threads > wanted) continue;
+        have += threads;
+        cores.push_back(static_cast<int>(position));
+    }
+    if (have == wanted) out.cores = std::move(cores);
+}
+
+}  // namespace crater::engine

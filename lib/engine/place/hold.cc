@@ -1,0 +1,91 @@
+// Who holds what: booking what was decided, freeing it, and the slices kept for a preemptor while its victims stop.
+#include "engine_impl.h"
+#include "state/fact_hash.h"
+
+namespace crater::engine {
+namespace {
+
+constexpr std::size_t gains_kept = 1 << 16;
+
+std::uint64_t placement_fact(const std::string& job, std::int64_t task, const Allocation& allocation) {
+    FactBytes bytes;
+    bytes.add(job), bytes.add(task), bytes.add(allocation);
+    return bytes.hash(static_cast<std::uint64_t>(FactKind::placement));
+}
+
+}  // namespace
+
+// The tenant was charged before, in the same step as its quota was checked.
+void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, const Allocation& allocation, Instant started) {
+    TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
+    if (task.life == TaskSlot::Life::waiting) --slot.waiting;
+    task.life = TaskSlot::Life::held;
+    task.started = started;
+    task.slices = std::move(slices);
+    cluster_.book(task.slices, 1);
+    held_on_[static_cast<std::size_t>(task.slices.node)].push_back({slot.position, t});
+    if (slot.held++ == 0) {
+        Amounts one{};
+        one[jobs_kind] = 1;
+        tenants_.charge_anyway(slot.tenant, one);
+        count_victim(slot, 1);
+    }
+    set_fact(task.fact, placement_fact(slot.info.id, t, allocation));
+}
+
+void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
+    TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
+    const int n = task.slices.node;
+    cluster_.book(task.slices, -1);
+    auto& held = held_on_[static_cast<std::size_t>(n)];
+    const auto it = std::find_if(held.begin(), held.end(), [&](const Held& h) { return h.job == slot.position && h.task == t; });
+    CRATER_CHECK(it != held.end());
+    *it = held.back();
+    held.pop_back();
+    Amounts amounts = amounts_of(task.slices);
+    if (--slot.held == 0) {
+        amounts[jobs_kind] = 1;
+        count_victim(slot, -1);
+    }
+    tenants_.release(slot.tenant, amounts);
+    task.life = then;
+    task.slices = {};
+    set_fact(task.fact, 0);
+    gained(n);
+}
+
+void Engine::Impl::count_victim(const JobSlot& slot, int sign) {
+    if (!slot.info.preemptible) return;
+    if (sign > 0) ++victims_seen_;
+    if ((yielding_[slot.info.priority] += sign) == 0) yielding_.erase(slot.info.priority);
+}
+
+void Engine::Impl::gained(int node) {
+    dirty_ = true;
+    ++gains_;
+    gained_nodes_.push_back(node);
+    if (gained_nodes_.size() <= gains_kept) return;
+    gained_base_ += gains_kept / 2;
+    gained_nodes_.erase(gained_nodes_.begin(), gained_nodes_.begin() + gains_kept / 2);
+}
+
+void Engine::Impl::drop_pledge(JobSlot& slot) {
+    if (!slot.pledge.empty()) {
+        for (const auto& slices : slot.pledge) {
+            cluster_.book(slices, -1);
+            gained(slices.node);
+        }
+        slot.pledge.clear();
+        pledged_.erase(std::find(pledged_.begin(), pledged_.end(), slot.position));
+    }
+    slot.victims.clear();  // they go on stopping; nobody waits for them in particular
+}
+
+// A victim holds nothing any more, or is gone: who waited for it is told.
+void Engine::Impl::victim_done(JobSlot& victim) {
+    if (!victim.stopping) return;
+    victim.stopping = false;
+    for (const int p : pledged_) std::erase(job(p).victims, victim.position);
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,187 @@
+#include "place/look.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "place/cards.h"
+
+namespace crater::engine {
+
+Look::Look(const Shape& s, const Cluster& c, int position, When w, std::int64_t own)
+    : shape(s), cluster(c), node(c.node(position)), books(w == When::now ? c.used() : c.nothing()), n(position), when(w), own_tasks(own) {
+    if (shape.cards > 0) mask_cards();
+}
+
+void Look::mask_cards() {
+    const auto tasks_max = settings().max_tasks_per_gpu;
+    const double gpu_limit = settings().gpu_threshold * 1000;
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        const Mask bit = Mask{1} << c;
+        const Card& part = node.cards[c];
+        if (part.gone && when == When::empty) continue;
+        const CardNeed& wants = need(c);
+        if (wants.fails == CardNeed::model) continue;
+        cards.model |= bit;
+        if (wants.fails == CardNeed::capability) continue;
+        cards.capability |= bit;
+        if (wants.fails == CardNeed::precision) continue;
+        cards.precision |= bit;
+        if (wants.fails == CardNeed::size) continue;
+        cards.size |= bit;
+        if (wants.fails == CardNeed::inference_part) continue;
+        cards.inference |= bit;
+        if (!part.usable && when == When::now) continue;
+        cards.healthy |= bit;
+
+        const bool held_whole = card(books.card_exclusive, c) > 0;
+        const auto tasks = card(books.card_tasks, c);
+        if (!wants.whole && (held_whole || wants.memory > card_memory_free(c))) continue;
+        cards.memory |= bit;
+        if (wants.whole && tasks > 0) continue;
+        cards.whole |= bit;
+        if (card(books.card_compute, c) + wants.compute > 1000) continue;
+        cards.compute |= bit;
+        if (!wants.whole && tasks >= tasks_max) continue;
+        cards.slots |= bit;
+        if (when == When::now && gpu_limit > 0 && c < node.live.gpus.size() && node.live.gpus[c] > gpu_limit) continue;
+        cards.load |= bit;
+    }
+}
+
+std::int64_t Look::cpu_free() const {
+    std::int64_t free = node.cpu - at(books.cpu);
+    if (shape.cards == 0) free = std::min(free, node.cpu - node.preprocessing - at(books.cpu_only));
+    return std::max<std::int64_t>(0, free);
+}
+
+std::int64_t Look::memory_free() const { return std::max<std::int64_t>(0, node.memory - at(books.memory)); }
+
+std::int64_t Look::bandwidth_free_max() const {
+    std::int64_t best = 0;
+    for (std::size_t d = 0; d < node.domains.size(); ++d)
+        best = std::max(best, node.domains[d].bandwidth - domain(books.domain_bandwidth, d));
+    return best;
+}
+
+std::int64_t Look::card_memory_free(std::size_t c) const {
+    if (card(books.card_exclusive, c) > 0) return 0;
+    return std::max<std::int64_t>(0, cluster.type(node.cards[c].type).memory - card(books.card_memory, c));
+}
+
+bool Look::domain_holds(std::size_t d) const {
+    const Domain& part = node.domains[d];
+    return shape.cpu <= part.cpu - domain(books.domain_cpu, d) && shape.memory <= part.memory - domain(books.domain_memory, d) &&
+           shape.bandwidth <= part.bandwidth - domain(books.domain_bandwidth, d);
+}
+
+bool Look::disk_serves(std::size_t k) const {
+    const DiskUnit& unit = node.disks[k];
+    if (unit.gone) return false;
+    if (shape.disk_latency_max > 0 && (unit.latency == 0 || unit.latency > shape.disk_latency_max)) return false;
+    if (shape.disk_random_min > 0 && unit.random_read < shape.disk_random_min) return false;
+    return unit.stability >= shape.disk_stability;
+}
+
+bool Look::disk_holds(std::size_t k) const {
+    const DiskUnit& unit = node.disks[k];
+    return shape.disk_size <= unit.size - disk(books.disk_size, k) && shape.disk_iops <= unit.iops - disk(books.disk_iops, k) &&
+           shape.disk_bandwidth <= unit.bandwidth - disk(books.disk_bandwidth, k);
+}
+
+namespace {
+
+// The disk that is left with the least space.
+bool choose_disk(const Look& look, Choice& out) {
+    if (!look.shape.wants_disk) return true;
+    std::int64_t least = INT64_MAX;
+    for (std::size_t k = 0; k < look.node.disks.size(); ++k) {
+        if (!look.disk_serves(k) || !look.disk_holds(k)) continue;
+        const auto left = look.node.disks[k].size - look.disk(look.books.disk_size, k);
+        if (left < least) least = left, out.disk = static_cast<int>(k);
+    }
+    return out.disk >= 0;
+}
+
+int common_domain(const Look& look, Mask cards) {
+    int home = -1;
+    for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
+        if (!(cards >> c & 1)) continue;
+        if (look.node.cards[c].domain < 0 || (home >= 0 && home != look.node.cards[c].domain)) return -1;
+        home = look.node.cards[c].domain;
+    }
+    return home;
+}
+
+// Everything in one NUMA domain: of those that hold it, the one with the fewest cards or cores left.
+bool choose_strictly(const Look& look, Choice& out) {
+    std::int64_t least = INT64_MAX;
+    for (std::size_t d = 0; d < look.node.domains.size(); ++d) {
+        if (!look.domain_holds(d)) continue;
+        const Mask here = look.cards.load & look.node.cards_in(static_cast<int>(d));
+        const auto pick = pick_cards(look, here);
+        if (!pick) continue;
+        const auto left = (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu - look.domain(look.books.domain_cpu, d);
+        if (left >= least) continue;
+        least = left;
+        out.cards = pick->cards;
+        out.linked = pick->linked;
+        out.domain = out.home = static_cast<int>(d);
+    }
+    return least != INT64_MAX;
+}
+
+// Bound to the cards' domain when that holds it; bandwidth is taken from one domain in any case.
+bool choose_freely(const Look& look, Choice& out) {
+    const auto pick = pick_cards(look, look.cards.load);
+    if (!pick) return false;
+    out.cards = pick->cards;
+    out.linked = pick->linked;
+    out.home = common_domain(look, out.cards);
+    const bool binds = look.shape.numa == NumaPolicy::best_effort && look.shape.cards > 0;
+    if (binds && out.home >= 0 && look.domain_holds(static_cast<std::size_t>(out.home))) {
+        out.domain = out.home;
+        return true;
+    }
+    if (look.shape.bandwidth == 0) return true;
+    bool all = false;
+    for (std::size_t d = 0; d < look.node.domains.size(); ++d) {
+        if (look.shape.bandwidth > look.node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d)) continue;
+        const bool holds = look.domain_holds(d);
+        if (out.domain < 0 || (holds && !all)) out.domain = static_cast<int>(d), all = holds;
+    }
+    return out.domain >= 0;
+}
+
+}  // namespace
+
+const std::optional<Choice>& Look::choice() const {
+    if (chosen_) return choice_;
+    chosen_ = true;
+    Choice out;
+    const bool strict = shape.numa == NumaPolicy::strict;
+    if (choose_disk(*this, out) && (strict ? choose_strictly(*this, out) : choose_freely(*this, out))) choice_ = out;
+    return choice_;
+}
+
+Slices Look::slices() const {
+    const Choice& parts = *choice();
+    Slices out;
+    out.node = n;
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        if (!(parts.cards >> c & 1)) continue;
+        const CardNeed& wants = need(c);
+        out.cards.push_back({static_cast<int>(c), wants.whole, wants.capped, wants.compute, wants.memory});
+    }
+    out.cpu = shape.cpu;
+    out.cpu_only = shape.cards == 0;
+    if (parts.domain >= 0 && node.domains[static_cast<std::size_t>(parts.domain)].id >= 0) out.domain = parts.domain;
+    out.memory = shape.memory;
+    out.bandwidth = shape.bandwidth;
+    out.disk = parts.disk;
+    if (out.disk >= 0) out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops, out.disk_bandwidth = shape.disk_bandwidth;
+    out.node_exclusive = shape.node.exclusive;
+    pick_cores(*this, parts, out);
+    return out;
+}
+
+}  // namespace crater::engine

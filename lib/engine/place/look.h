@@ -1,0 +1,69 @@
+// One shape looked at on one node: the cards that could serve after each condition, and the parts it would get.
+// Cheap to make; lives for one evaluation.
+#pragma once
+
+#include <optional>
+
+#include "place/shape.h"
+
+namespace crater::engine {
+
+// Cards still in question after each condition, each mask within the one before.
+struct CardMasks {
+    Mask model = 0, capability = 0, precision = 0, size = 0, inference = 0;  // of the hardware
+    Mask healthy = 0;
+    Mask memory = 0, whole = 0, compute = 0, slots = 0, load = 0;  // of what is free now
+};
+
+// Which parts of the node the task would get.
+struct Choice {
+    Mask cards = 0;
+    int domain = -1;  // bound to
+    int home = -1;    // the NUMA domain that all its cards are in
+    int disk = -1;
+    bool linked = false;  // its cards reach each other through NVLink
+};
+
+// Whether the node is looked at as it is, or as it would be with nothing on it and nothing wrong with it.
+enum class When { now, empty };
+
+struct Look {
+    Look(const Shape& shape, const Cluster& cluster, int node, When when = When::now, std::int64_t own_tasks = 0);
+
+    const Shape& shape;
+    const Cluster& cluster;
+    const Node& node;
+    const Ledger& books;
+    int n;
+    When when;
+    std::int64_t own_tasks;  // of the same job on this node, for jobs that want a node for themselves
+    CardMasks cards;
+
+    const Settings& settings() const { return cluster.settings(); }
+    // Amounts of this node, card, domain, disk as the books have them.
+    std::int64_t at(const Ledger::Column& column) const { return column[static_cast<std::size_t>(n)]; }
+    std::int64_t card(const Ledger::Column& column, std::size_t c) const { return column[static_cast<std::size_t>(node.cards_at) + c]; }
+    std::int64_t domain(const Ledger::Column& column, std::size_t d) const { return column[static_cast<std::size_t>(node.domains_at) + d]; }
+    std::int64_t disk(const Ledger::Column& column, std::size_t k) const { return column[static_cast<std::size_t>(node.disks_at) + k]; }
+    const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.cards[c].type); }
+
+    std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone
+    std::int64_t memory_free() const;
+    std::int64_t bandwidth_free_max() const;  // in the best domain
+    std::int64_t card_memory_free(std::size_t c) const;
+    bool domain_holds(std::size_t d) const;
+    bool disk_serves(std::size_t k) const;  // by what it is
+    bool disk_holds(std::size_t k) const;   // by what is free
+
+    // All parts together; none when they cannot be had at once. Remembered.
+    const std::optional<Choice>& choice() const;
+    // The choice as slices, with the whole cores picked.
+    Slices slices() const;
+
+  private:
+    void mask_cards();
+    mutable bool chosen_ = false;
+    mutable std::optional<Choice> choice_;
+};
+
+}  // namespace crater::engine

@@ -1,0 +1,267 @@
+// Where a task goes, and what it gets there.
+#include <set>
+
+#include "testing.h"
+
+namespace crater::engine {
+namespace {
+
+using namespace testing;
+
+class Place : public ::testing::Test {
+  protected:
+    Engine engine;
+    void node(const NodeInventory& inventory) { engine.apply(NodeSet{inventory}); }
+    Plan run(std::initializer_list<EngineJob> jobs) {
+        for (const auto& job : jobs) engine.apply(JobAdded{job});
+        return engine.pass(noon);
+    }
+};
+
+TEST_F(Place, whole_cards_are_shared_with_nobody) {
+    node(make_node("n1", 2));
+    const auto plan = run({a_job("a").gpus(1000), a_job("b").gpus(1000).at(1), a_job("c").gpus(1000).at(2)});
+    ASSERT_EQ(plan.placements.size(), 2u);
+    EXPECT_NE(allocation_of(plan, "a")->gpus[0].index, allocation_of(plan, "b")->gpus[0].index);
+    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].exclusive);
+    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].memory.value, 40960);
+    EXPECT_EQ(allocation_of(plan, "c"), nullptr);
+}
+
+TEST_F(Place, memory_below_the_cards_size_shares_it_rounded_up_and_weighted) {
+    node(make_node("n1", 1));
+    const auto plan = run({a_job("a").gpus(1000).gpu_memory(16384), a_job("b").gpus(1000).gpu_memory(16384).at(1), a_job("c").gpus(1000).gpu_memory(16384).at(2)});
+    ASSERT_EQ(plan.placements.size(), 2u);
+    const auto slice = allocation_of(plan, "a")->gpus.at(0);
+    EXPECT_EQ(slice.memory.value, 16640);  // 13 steps of 1280
+    EXPECT_EQ(slice.compute.value, 406);
+    EXPECT_FALSE(slice.exclusive);
+    EXPECT_FALSE(slice.capped);
+}
+
+TEST_F(Place, a_request_of_the_nominal_size_means_the_whole_card) {
+    node(make_node("n1", 1, 1, 40536));
+    const auto plan = run({a_job("a").gpus(1000).gpu_memory(40960)});
+    ASSERT_EQ(plan.placements.size(), 1u);
+    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].exclusive);
+    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].memory.value, 40536);
+}
+
+TEST_F(Place, two_halves_fit_on_one_card_whatever_its_driver_reports) {
+    node(make_node("n1", 1, 1, 40537));
+    EXPECT_EQ(run({a_job("a").gpus(500), a_job("b").gpus(500)}).placements.size(), 2u);
+}
+
+TEST_F(Place, compute_is_a_hard_cap_only_when_given) {
+    node(make_node("n1", 1));
+    auto capped = a_job("a").gpus(1000).gpu_memory(8192);
+    capped.spec.resources.gpu.compute = MilliGpu(300);
+    const auto plan = run({capped});
+    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].capped);
+    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].compute.value, 300);
+}
+
+TEST_F(Place, at_most_max_tasks_per_gpu_share_a_card) {
+    node(make_node("n1", 1));
+    for (int i = 0; i < 12; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).gpu_memory(1024).cpu(100)});
+    EXPECT_EQ(engine.pass(noon).placements.size(), 8u);
+}
+
+TEST_F(Place, gives_gpu_tasks_whole_cores_next_to_their_card) {
+    node(make_node("n1", 2, 2));
+    auto second = a_job("b").gpus(1000).cpu(4000).at(1);
+    const auto plan = run({a_job("a").gpus(1000).cpu(4000), second});
+    for (const char* id : {"a", "b"}) {
+        const auto* got = allocation_of(plan, id);
+        ASSERT_NE(got, nullptr);
+        const bool first_domain = got->gpus[0].index == 0;
+        EXPECT_EQ(got->numa_node, first_domain ? 0 : 1);
+        EXPECT_EQ(got->cpu_set, (first_domain ? std::vector<std::int64_t>{0, 1, 2, 3} : std::vector<std::int64_t>{8, 9, 10, 11}));
+    }
+}
+
+TEST_F(Place, gives_shares_where_whole_cores_do_not_come_out_even_and_to_cpu_only_work) {
+    node(make_node("n1", 1, 1));
+    const auto plan = run({a_job("a").gpus(500).cpu(1000), a_job("b").gpus(500).cpu(1500).at(1), a_job("c").cpu(2000).at(2)});
+    for (const char* id : {"a", "b", "c"}) {
+        ASSERT_NE(allocation_of(plan, id), nullptr) << id;
+        EXPECT_TRUE(allocation_of(plan, id)->cpu_set.empty()) << id;
+    }
+}
+
+TEST_F(Place, cpu_only_work_leaves_the_preprocessing_reserve_of_gpu_nodes_alone) {
+    node(make_node("n1", 1, 1));  // 8 cores, 1.6 of them reserved
+    EXPECT_EQ(run({a_job("a").cpu(6400)}).placements.size(), 1u);
+    engine.apply(TaskFreed{"a", 0});
+    engine.apply(JobRemoved{"a"});
+    EXPECT_EQ(run({a_job("b").cpu(6500)}).placements.size(), 0u);
+    EXPECT_EQ(engine.why("b", noon)->binding, "cpu");
+}
+
+TEST_F(Place, strict_numa_refuses_what_would_cross_domains) {
+    node(make_node("n1", 4, 2));
+    auto job = a_job("a").gpus(3000);
+    job.spec.numa_binding_policy = NumaPolicy::strict;
+    auto two = a_job("b").gpus(2000).cpu(8000);
+    two.spec.numa_binding_policy = NumaPolicy::strict;
+    const auto plan = run({job, two});
+    EXPECT_EQ(allocation_of(plan, "a"), nullptr);
+    ASSERT_NE(allocation_of(plan, "b"), nullptr);
+    EXPECT_GE(allocation_of(plan, "b")->numa_node, 0);
+}
+
+TEST_F(Place, memory_bandwidth_is_used_up_per_domain) {
+    node(make_node("n1", 0, 2));
+    std::vector<EngineJob> jobs;
+    for (int i = 0; i < 3; ++i) {
+        auto job = a_job("j" + std::to_string(i));
+        job.spec.resources.memory.bandwidth = BytesPerSecond(100'000'000'000);
+        engine.apply(JobAdded{job});
+    }
+    const auto plan = engine.pass(noon);
+    ASSERT_EQ(plan.placements.size(), 2u);
+    EXPECT_NE(allocation_of(plan, "j0")->numa_node, allocation_of(plan, "j1")->numa_node);
+}
+
+TEST_F(Place, nvlink_takes_only_cards_that_are_linked) {
+    auto inventory = make_node("n1", 4, 2);
+    inventory.gpus[1].nvlink_peers = {2};
+    inventory.gpus[2].nvlink_peers = {1};
+    node(inventory);
+    auto job = a_job("a").gpus(2000);
+    job.spec.resources.gpu.interconnect = Interconnect::nvlink;
+    auto another = a_job("b").gpus(2000).at(1);
+    another.spec.resources.gpu.interconnect = Interconnect::nvlink;
+    const auto plan = run({job, another});
+    ASSERT_NE(allocation_of(plan, "a"), nullptr);
+    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].index, 1);
+    EXPECT_EQ(allocation_of(plan, "a")->gpus[1].index, 2);
+    EXPECT_EQ(engine.why("b", noon)->binding, "gpu_interconnect");
+}
+
+TEST_F(Place, disks_are_reserved_by_iops_and_chosen_by_latency) {
+    auto inventory = make_node("n1", 0, 1);
+    Disk slow = inventory.disks[0];
+    slow.name = "sda";
+    slow.latency = Micros(4000);
+    slow.iops = Iops(300);
+    inventory.disks.insert(inventory.disks.begin(), slow);
+    node(inventory);
+    auto job = a_job("a");
+    job.spec.resources.disk.iops = Iops(600'000);
+    job.spec.resources.disk.latency_us_max = Micros(200);
+    auto more = job;
+    more.job.id = "b";
+    const auto plan = run({job, more});
+    ASSERT_NE(allocation_of(plan, "a"), nullptr);
+    EXPECT_EQ(allocation_of(plan, "a")->disk, "nvme0n1");
+    EXPECT_EQ(allocation_of(plan, "a")->disk_iops.value, 600'000);
+    EXPECT_EQ(engine.why("b", noon)->binding, "disk_iops");
+}
+
+TEST_F(Place, images_go_where_docker_is_and_avx512_means_avx512f) {
+    auto plain = make_node("n1", 0, 1);
+    plain.runtimes = {"process"};
+    node(plain);
+    auto old = make_node("n2", 0, 1);
+    old.cpu_features = {"avx2"};
+    node(old);
+    auto image = a_job("a");
+    image.spec.image = "pytorch:2";
+    auto wide = a_job("b");
+    wide.spec.resources.cpu.features = {"AVX512"};
+    const auto plan = run({image, wide});
+    EXPECT_EQ(node_of(plan, "a"), "n2");
+    EXPECT_EQ(node_of(plan, "b"), "n1");
+}
+
+TEST_F(Place, labels_pools_names_and_draining_are_kept) {
+    for (const char* name : {"n1", "n2", "n3", "n4"}) {
+        auto inventory = make_node(name, 0, 1);
+        inventory.labels["zone"] = name;
+        if (std::string(name) == "n3") inventory.pools = {"fast"};
+        node(inventory);
+    }
+    engine.apply(NodeFlags{"n1", true, false});
+    auto labelled = a_job("label"), pooled = a_job("pool"), named = a_job("name"), excluded = a_job("exclude");
+    labelled.spec.node.labels["zone"] = "n2";
+    pooled.spec.node.pool = "fast";
+    named.spec.node.include = {"n1"};
+    excluded.spec.node.exclude = {"n2", "n3"};
+    const auto plan = run({labelled, pooled, named, excluded});
+    EXPECT_EQ(node_of(plan, "label"), "n2");
+    EXPECT_EQ(node_of(plan, "pool"), "n3");
+    EXPECT_EQ(node_of(plan, "name"), "");
+    EXPECT_EQ(node_of(plan, "exclude"), "n4");
+    engine.apply(NodeFlags{"n1", false, false});
+    EXPECT_TRUE(engine.wants_pass());
+    EXPECT_EQ(node_of(engine.pass(noon), "name"), "n1");
+}
+
+TEST_F(Place, a_job_may_have_a_node_to_itself) {
+    node(make_node("n1", 0, 1));
+    auto alone = a_job("alone").tasks(2);
+    alone.spec.node.exclusive = true;
+    auto plan = run({alone, a_job("other").at(1)});
+    EXPECT_EQ(node_of(plan, "alone"), "n1");
+    EXPECT_EQ(node_of(plan, "other"), "");
+    engine.apply(TaskFreed{"alone", 0});
+    EXPECT_EQ(engine.pass(noon).placements.size(), 0u);
+    engine.apply(TaskFreed{"alone", 1});
+    EXPECT_EQ(node_of(engine.pass(noon), "other"), "n1");
+}
+
+TEST_F(Place, live_load_above_the_threshold_keeps_work_away_until_it_eases) {
+    node(make_node("n1", 0, 1));
+    NodeSample busy;
+    busy.cpu_percent = 95;
+    engine.apply(LoadSampled{"n1", busy});
+    EXPECT_EQ(run({a_job("a")}).placements.size(), 0u);
+    EXPECT_EQ(engine.why("a", noon)->binding, "cpu_load");
+    EXPECT_FALSE(engine.wants_pass());
+    busy.cpu_percent = 10;
+    engine.apply(LoadSampled{"n1", busy});
+    EXPECT_TRUE(engine.wants_pass());
+    EXPECT_EQ(engine.pass(noon).placements.size(), 1u);
+}
+
+TEST_F(Place, policies_pack_or_spread) {
+    add_queue(engine, "packed", Policy::binpack);
+    add_queue(engine, "wide", Policy::spread);
+    for (const char* name : {"n1", "n2", "n3"}) node(make_node(name, 4));
+    std::set<std::string> packed, wide;
+    for (int i = 0; i < 3; ++i) {
+        engine.apply(JobAdded{a_job("p" + std::to_string(i)).gpus(1000).queue("packed")});
+        packed.insert(node_of(engine.pass(noon), "p" + std::to_string(i)));
+    }
+    for (int i = 0; i < 2; ++i) {
+        engine.apply(JobAdded{a_job("w" + std::to_string(i)).gpus(1000).queue("wide")});
+        wide.insert(node_of(engine.pass(noon), "w" + std::to_string(i)));
+    }
+    EXPECT_EQ(packed.size(), 1u);
+    EXPECT_EQ(wide.size(), 2u);
+    EXPECT_FALSE(wide.contains(*packed.begin()));
+}
+
+TEST_F(Place, work_without_a_gpu_stays_off_gpu_nodes_while_others_have_room) {
+    node(make_node("a-gpu", 4));
+    node(make_node("b-plain", 0, 1));
+    EXPECT_EQ(node_of(run({a_job("a")}), "a"), "b-plain");
+}
+
+TEST_F(Place, leaves_a_trace_of_the_winner_and_the_next_five) {
+    for (int i = 0; i < 8; ++i) node(make_node("n" + std::to_string(i), 1));
+    node(make_node("plain", 0, 1));
+    const auto plan = run({a_job("a").gpus(1000)});
+    const auto& trace = plan.placements.at(0).trace;
+    EXPECT_EQ(trace.policy, "best_fit");
+    ASSERT_EQ(trace.candidates.size(), 6u);
+    EXPECT_EQ(trace.candidates[0].node, "n0");
+    EXPECT_FALSE(trace.candidates[0].terms.empty());
+    ASSERT_EQ(trace.rejections.size(), 1u);
+    EXPECT_EQ(trace.rejections[0].filter, "gpu_model");
+    EXPECT_EQ(trace.rejections[0].detail, "needs 1 card, it has no GPU");
+}
+
+}  // namespace
+}  // namespace crater::engine

@@ -1,0 +1,142 @@
+#include "place/shape.h"
+
+#include <algorithm>
+
+#include "filter/filter.h"
+#include "state/fact_hash.h"
+
+namespace crater::engine {
+namespace {
+
+std::string lower_text(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+std::int64_t round_up(std::int64_t amount, std::int64_t step) {
+    if (amount > INT64_MAX - step) return amount;
+    return (amount + step - 1) / step * step;
+}
+
+void read_gpu(const GpuRequest& gpu, Shape& shape) {
+    const auto count = gpu.count.value;
+    if (count <= 0) return;
+    // More cards than any node can have is asked of the nodes as it is and refused by them.
+    shape.cards = static_cast<int>(std::min<std::int64_t>((count + 999) / 1000, 1'000'000));
+    shape.part = count < 1000 ? count : 1000;
+    shape.gpu_memory = gpu.memory.value;
+    shape.compute_cap = gpu.compute ? std::clamp<std::int64_t>(gpu.compute->value, 1, 1000) : 0;
+    shape.gpu_exclusive = gpu.exclusive;
+    shape.gpu_model = gpu.model;
+    shape.precision = lower_text(gpu.precision);
+    shape.capability = capability_number(gpu.min_compute_capability);
+    shape.interconnect = shape.cards > 1 ? gpu.interconnect : Interconnect::any;
+}
+
+void read_cpu(const CpuRequest& cpu, Shape& shape) {
+    shape.cpu = cpu.cores.value;
+    for (const auto& feature : cpu.features) {
+        const auto name = lower_text(feature);
+        shape.cpu_features.push_back(name == "avx512" ? "avx512f" : name);
+    }
+    std::sort(shape.cpu_features.begin(), shape.cpu_features.end());
+}
+
+void read_disk(const DiskRequest& disk, Shape& shape) {
+    shape.disk_size = disk.size.value;
+    shape.disk_iops = disk.iops.value;
+    shape.disk_bandwidth = disk.read_mbps_min.value;
+    shape.disk_latency_max = disk.latency_us_max.value;
+    shape.disk_random_min = disk.random_read_mbps_min.value;
+    shape.disk_stability = disk.iops_stability_ratio;
+    shape.wants_disk = shape.disk_size || shape.disk_iops || shape.disk_bandwidth || shape.disk_latency_max ||
+                       shape.disk_random_min || shape.disk_stability > 0;
+}
+
+std::string key_of(const Shape& s) {
+    FactBytes bytes;
+    for (const std::int64_t v : {std::int64_t{s.cards}, s.part, s.gpu_memory, s.compute_cap, std::int64_t{s.capability}, s.cpu, s.memory,
+                                 s.bandwidth, s.disk_size, s.disk_iops, s.disk_bandwidth, s.disk_latency_max, s.disk_random_min})
+        bytes.add(v);
+    for (const bool v : {s.gpu_exclusive, s.inference, s.image}) bytes.add(v);
+    bytes.add(lower_text(s.gpu_model));
+    bytes.add(s.precision);
+    bytes.add(s.interconnect);
+    bytes.add(s.cpu_features);
+    bytes.add(s.disk_stability);
+    bytes.add(s.node);
+    bytes.add(s.numa);
+    bytes.add(s.policy);
+    return bytes.bytes();
+}
+
+CardNeed need_of(const Shape& s, const Settings& settings, const CardType& card) {
+    CardNeed need{.known = true};
+    const auto fails = [&](CardNeed::Fails why) { return need.fails = why, need; };
+    if (!model_matches(card.model, s.gpu_model)) return fails(CardNeed::model);
+    if (card.capability < s.capability) return fails(CardNeed::capability);
+    if (!s.precision.empty() && std::find(card.precisions.begin(), card.precisions.end(), s.precision) == card.precisions.end())
+        return fails(CardNeed::precision);
+    if (s.gpu_memory > card.nominal) return fails(CardNeed::size);
+
+    const bool all_memory = s.gpu_memory == 0 || s.gpu_memory >= card.memory;
+    need.whole = s.gpu_exclusive || (s.part == 1000 && all_memory && (s.gpu_memory == 0 || s.compute_cap == 0));
+    if (need.whole) {
+        need.memory = card.memory;
+        need.compute = 1000;
+        return need;
+    }
+    // A part of a card by count takes that part of the memory exactly, so that two halves fit on one card.
+    const auto granule = memory_granule(settings, card);
+    need.memory = s.gpu_memory == 0 ? card.memory / 1000 * s.part + card.memory % 1000 * s.part / 1000
+                                    : std::min(card.memory, round_up(s.gpu_memory, granule));
+    need.capped = s.compute_cap > 0;
+    need.compute = need.capped     ? s.compute_cap
+                   : s.part < 1000 ? s.part
+                                   : std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, card.memory), 1, 1000);
+    if (s.inference) {
+        const double part = settings.inference_max_gpu_fraction;
+        const double asked = s.gpu_memory > 0 ? static_cast<double>(s.gpu_memory) / static_cast<double>(std::max<std::int64_t>(1, card.nominal))
+                                              : static_cast<double>(s.part) / 1000;
+        const bool whole_by_name = s.gpu_memory >= card.memory && s.gpu_memory > 0;
+        if (asked > part && !whole_by_name) return fails(CardNeed::inference_part);
+    }
+    return need;
+}
+
+}  // namespace
+
+std::int64_t memory_granule(const Settings& settings, const CardType& card) {
+    if (settings.gpu_memory_granularity_mb > 0) return settings.gpu_memory_granularity_mb;
+    return std::max<std::int64_t>(512, (card.nominal + 31) / 32);
+}
+
+const CardNeed& Shape::need(const Cluster& cluster, int card_type) const {
+    const auto at = static_cast<std::size_t>(card_type);
+    if (at >= needs_.size()) needs_.resize(static_cast<std::size_t>(cluster.type_count()));
+    if (!needs_[at].known) needs_[at] = need_of(*this, cluster.settings(), cluster.type(card_type));
+    return needs_[at];
+}
+
+Shape make_shape(const JobSpec& spec, Policy policy) {
+    Shape shape;
+    read_gpu(spec.resources.gpu, shape);
+    read_cpu(spec.resources.cpu, shape);
+    shape.memory = spec.resources.memory.size.value;
+    shape.bandwidth = spec.resources.memory.bandwidth.value;
+    read_disk(spec.resources.disk, shape);
+    shape.inference = infer_type(spec) == JobType::inference;
+    shape.node = spec.node;
+    shape.image = !spec.image.empty();
+    shape.numa = spec.numa_binding_policy;
+    shape.policy = policy;
+    const auto filters = filter::table();
+    for (std::size_t f = 0; f < filters.size(); ++f)
+        if (filters[f]->asked(shape)) shape.asked |= std::uint64_t{1} << f;
+    shape.key = key_of(shape);
+    return shape;
+}
+
+}  // namespace crater::engine

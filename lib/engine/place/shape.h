@@ -1,0 +1,61 @@
+// What a task asks for, prepared once: equal requests share one shape, and with it what is known about each node.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crater/engine/engine.h"
+#include "state/cluster.h"
+
+namespace crater::engine {
+
+// What a shape takes of a card of one type, or why it can never have one.
+struct CardNeed {
+    enum Fails : std::uint8_t { nothing, model, capability, precision, size, inference_part };
+    bool known = false;
+    Fails fails = nothing;
+    bool whole = false, capped = false;
+    std::int64_t memory = 0, compute = 0;
+};
+
+struct Shape {
+    std::string key;
+
+    int cards = 0;             // per task; 0 = no GPU
+    std::int64_t part = 1000;  // of each card's compute, for a request below one card
+    std::int64_t gpu_memory = 0;
+    std::int64_t compute_cap = 0;  // 0 = a weight
+    bool gpu_exclusive = false, inference = false;
+    std::string gpu_model, precision;
+    int capability = 0;
+    Interconnect interconnect = Interconnect::any;
+
+    std::int64_t cpu = 0;
+    std::vector<std::string> cpu_features;
+    std::int64_t memory = 0, bandwidth = 0;
+    bool wants_disk = false;
+    std::int64_t disk_size = 0, disk_iops = 0, disk_bandwidth = 0, disk_latency_max = 0, disk_random_min = 0;
+    double disk_stability = 0;
+
+    NodeConstraint node;
+    bool image = false;
+    NumaPolicy numa = NumaPolicy::best_effort;
+    Policy policy = Policy::best_fit;
+
+    std::uint64_t asked = 0;  // filters that concern it, by position in their table
+
+    const CardNeed& need(const Cluster& cluster, int card_type) const;
+    void forget_needs() { needs_.clear(); }
+
+  private:
+    mutable std::vector<CardNeed> needs_;  // by card type
+};
+
+Shape make_shape(const JobSpec& spec, Policy policy);
+// Least part of a card's memory that is given out.
+std::int64_t memory_granule(const Settings& settings, const CardType& card);
+
+}  // namespace crater::engine

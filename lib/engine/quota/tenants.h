@@ -1,0 +1,73 @@
+// What each tenant may hold and holds. Charges go up the chain of parents: a parent's figure includes its descendants'.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "crater/engine/explain.h"
+#include "crater/model/tenant.h"
+#include "state/ledger.h"
+
+namespace crater::engine {
+
+// One amount per kind of quota, in the order of quota_table().
+inline constexpr std::size_t quota_kinds = 7;
+using Amounts = std::array<std::int64_t, quota_kinds>;
+inline constexpr std::size_t jobs_kind = 6;
+
+struct QuotaRow {
+    std::string_view name;   // "gpu_memory"
+    std::string_view field;  // of the job file
+    std::int64_t (*cap)(const Quota&);  // -1 = none
+    std::string (*words)(std::int64_t);
+};
+std::span<const QuotaRow> quota_table();
+
+Amounts amounts_of(const Slices& slices);
+Usage to_usage(const Amounts& amounts);
+std::int64_t saturating_product(std::int64_t amount, std::int64_t times);
+
+// A cap that is too low for what is asked.
+struct Ceiling {
+    int tenant = -1;  // -1: everything is within the caps
+    std::size_t kind = 0;
+    std::int64_t cap = 0, held = 0, asked = 0;
+    explicit operator bool() const { return tenant >= 0; }
+};
+
+class Tenants {
+  public:
+    int intern(const std::string& path);             // its parents too
+    int find(const std::string& path) const;         // -1 when it was never named
+    int nearest(const std::string& path) const;      // itself or the closest parent that is known
+    void set(const Tenant& tenant);
+    const std::string& path(int t) const { return books_[static_cast<std::size_t>(t)].path; }
+    const Amounts& held(int t) const { return books_[static_cast<std::size_t>(t)].held; }
+
+    // Check and charge are one step: a refused charge changes nothing.
+    Ceiling charge(int tenant, const Amounts& amounts);
+    void charge_anyway(int tenant, const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
+    void release(int tenant, const Amounts& amounts);
+    Ceiling over(int tenant, const Amounts& amounts, bool of_empty = false) const;  // without what is held: the ceiling itself
+    // Counts what could let a job of this tenant start: releases below it and changed caps.
+    std::uint64_t eased(int t) const { return books_[static_cast<std::size_t>(t)].eased; }
+
+  private:
+    struct Book {
+        std::string path;
+        int parent = -1;
+        Quota hard;
+        Amounts held{};
+        std::uint64_t eased = 0;
+    };
+    void add(int tenant, const Amounts& amounts, int sign);
+
+    std::vector<Book> books_;
+    std::unordered_map<std::string, int> positions_;
+};
+
+}  // namespace crater::engine

@@ -1,0 +1,20 @@
+// A score says how good a node is for a task that fits on it, in [0,1], higher is better. One file in this folder is one score;
+// the table is generated. Which counts how much is a policy: a preset of weights (place/policy.cc).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "place/look.h"
+
+namespace crater::engine::score {
+
+struct Score {
+    std::string_view name;
+    std::string_view help;
+    double (*value)(const Look&, const Choice&);
+};
+
+std::span<const Score* const> table();  // by name
+
+}  // namespace crater::engine::score

@@ -1,0 +1,192 @@
+#include "state/cluster.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crater::engine {
+namespace {
+
+constexpr std::size_t changes_kept = 1 << 18;
+
+int thousandths(double part) { return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * 1000)); }
+
+}  // namespace
+
+void Cluster::set_settings(Settings settings) {
+    settings_ = std::move(settings);
+    for (auto& node : nodes_) {
+        if (!node.present) continue;
+        build(node);
+        ++node.hardware_version;
+        touch(find(node.name));
+    }
+}
+
+int Cluster::find(const std::string& name) const {
+    const auto it = positions_.find(name);
+    return it == positions_.end() ? -1 : it->second;
+}
+
+int Cluster::set_node(const NodeInventory& inventory) {
+    int n = find(inventory.name);
+    if (n < 0) {
+        n = size();
+        positions_.emplace(inventory.name, n);
+        nodes_.emplace_back().name = inventory.name;
+        versions_.push_back(0);
+        used_.add_node();
+        nothing_.add_node();
+        rebuild_order();
+    }
+    Node& node = at(n);
+    node.present = true;
+    node.inventory = inventory;
+    node.live = {};
+    build(node);
+    ++node.hardware_version;
+    touch(n);
+    return n;
+}
+
+void Cluster::rebuild_order() {
+    by_name_.resize(nodes_.size());
+    rank_.resize(nodes_.size());
+    for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<int>(i);
+    std::sort(by_name_.begin(), by_name_.end(), [&](int a, int b) { return at(a).name < at(b).name; });
+    for (std::size_t i = 0; i < by_name_.size(); ++i) rank_[static_cast<std::size_t>(by_name_[i])] = static_cast<int>(i);
+    ++layout_;
+}
+
+void Cluster::remove_node(int n) {
+    CRATER_CHECK(used_.tasks[static_cast<std::size_t>(n)] == 0, "a node that is removed holds nothing");
+    Node& node = at(n);
+    node.present = node.draining = node.lost = false;
+    node.live = {};
+    node.live.gpus.assign(node.cards.size(), 0);
+    ++node.hardware_version;
+    touch(n);
+}
+
+void Cluster::set_flags(int n, bool draining, bool lost) {
+    Node& node = at(n);
+    node.draining = draining;
+    node.lost = lost;
+    if (lost) node.live = {}, node.live.gpus.assign(node.cards.size(), 0);
+    touch(n);
+}
+
+bool Cluster::set_sample(int n, const NodeSample& sample) {
+    Node& node = at(n);
+    if (node.inventory.simulated || !node.present) return false;
+    Live live;
+    live.cpu = thousandths(sample.cpu_percent / 100);
+    if (sample.memory_total.value > 0)
+        live.memory = thousandths(static_cast<double>(sample.memory_used.value) / static_cast<double>(sample.memory_total.value));
+    live.disk = thousandths(sample.disk_busy_percent / 100);
+    live.gpus.assign(node.cards.size(), 0);
+    for (const auto& gpu : sample.gpus)
+        for (std::size_t c = 0; c < node.cards.size(); ++c)
+            if (node.cards[c].index == gpu.index) live.gpus[c] = thousandths(gpu.utilization_percent / 100);
+
+    // Scores look at steps of 5 %, thresholds at the exact figure: smaller moves change nothing worth a new look.
+    bool changed = false, eased = false;
+    const auto compare = [&](int before, int after, double threshold) {
+        const int limit = thousandths(threshold);
+        changed |= before / 50 != after / 50 || (before > limit) != (after > limit);
+        eased |= threshold > 0 && before > limit && after <= limit;
+    };
+    compare(node.live.cpu, live.cpu, settings_.cpu_threshold);
+    compare(node.live.memory, live.memory, settings_.memory_threshold);
+    compare(node.live.disk, live.disk, settings_.disk_io_threshold);
+    for (std::size_t c = 0; c < live.gpus.size(); ++c)
+        compare(c < node.live.gpus.size() ? node.live.gpus[c] : 0, live.gpus[c], settings_.gpu_threshold);
+    if (!changed) return false;
+    node.live = std::move(live);
+    touch(n);
+    return eased;
+}
+
+void Cluster::touch(int n) {
+    versions_[static_cast<std::size_t>(n)] = ++version_;
+    changes_.push_back(n);
+    if (changes_.size() > changes_kept) {
+        changes_base_ += changes_.size() / 2;
+        changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(changes_.size() / 2));
+    }
+}
+
+void Cluster::book(const Slices& slices, int sign) {
+    used_.book(node(slices.node), slices, sign);
+    touch(slices.node);
+}
+
+void Cluster::try_book(const Slices& slices, int sign) {
+    trail_.push_back({&slices, sign, version(slices.node)});
+    book(slices, sign);
+}
+
+void Cluster::undo_to(std::size_t mark) {
+    while (trail_.size() > mark) {
+        const Step step = trail_.back();
+        trail_.pop_back();
+        book(*step.slices, -step.sign);
+        versions_[static_cast<std::size_t>(step.slices->node)] = step.version;  // as it was, so what was known of it holds again
+    }
+}
+
+Allocation Cluster::to_allocation(const Slices& s) const {
+    const Node& host = node(s.node);
+    Allocation out;
+    out.node = host.name;
+    for (const auto& slice : s.cards) {
+        const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
+        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory), slice.exclusive, slice.capped});
+    }
+    out.cpu = MilliCpu(s.cpu);
+    for (int position : s.cores) {
+        const auto& cpus = host.cores[static_cast<std::size_t>(position)].cpus;
+        out.cpu_set.insert(out.cpu_set.end(), cpus.begin(), cpus.end());
+    }
+    std::sort(out.cpu_set.begin(), out.cpu_set.end());
+    out.numa_node = s.domain < 0 ? -1 : host.domains[static_cast<std::size_t>(s.domain)].id;
+    out.memory = Bytes(s.memory);
+    out.memory_bandwidth = BytesPerSecond(s.bandwidth);
+    if (s.disk >= 0) out.disk = host.disks[static_cast<std::size_t>(s.disk)].name;
+    out.disk_size = Bytes(s.disk_size);
+    out.disk_iops = Iops(s.disk_iops);
+    out.disk_bandwidth = BytesPerSecond(s.disk_bandwidth);
+    out.node_exclusive = s.node_exclusive;
+    return out;
+}
+
+Slices Cluster::from_allocation(const Allocation& a) {
+    Slices s;
+    s.node = find(a.node);
+    CRATER_CHECK(s.node >= 0, "an allocation names a node that is not known: " + a.node);
+    Node& host = at(s.node);
+    const auto parts = host.cards.size() + host.disks.size();
+    for (const auto& slice : a.gpus)
+        s.cards.push_back({card_position(host, slice), slice.exclusive, slice.capped, slice.compute.value, slice.memory.value});
+    s.cpu = a.cpu.value;
+    s.cpu_only = a.gpus.empty();
+    for (std::size_t c = 0; c < host.cores.size(); ++c) {
+        const auto& cpus = host.cores[c].cpus;
+        const bool all = std::all_of(cpus.begin(), cpus.end(), [&](std::int64_t cpu) {
+            return std::find(a.cpu_set.begin(), a.cpu_set.end(), cpu) != a.cpu_set.end();
+        });
+        if (all && !cpus.empty() && !a.cpu_set.empty()) s.cores.push_back(static_cast<int>(c));
+    }
+    for (std::size_t d = 0; d < host.domains.size(); ++d)
+        if (a.numa_node >= 0 && host.domains[d].id == a.numa_node) s.domain = static_cast<int>(d);
+    s.memory = a.memory.value;
+    s.bandwidth = s.domain >= 0 ? a.memory_bandwidth.value : 0;
+    if (!a.disk.empty()) s.disk = disk_position(host, a.disk);
+    s.disk_size = a.disk_size.value;
+    s.disk_iops = a.disk_iops.value;
+    s.disk_bandwidth = a.disk_bandwidth.value;
+    s.node_exclusive = a.node_exclusive;
+    if (parts != host.cards.size() + host.disks.size()) ++host.hardware_version;
+    return s;
+}
+
+}  // namespace crater::engine

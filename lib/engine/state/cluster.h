@@ -1,0 +1,94 @@
+// All nodes, what is used of them, and what changed since when. Tentative moves are booked here and taken back by `undo_to`.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "crater/engine/engine.h"
+#include "crater/model/allocation.h"
+#include "state/ledger.h"
+#include "state/node.h"
+
+namespace crater::engine {
+
+class Cluster {
+  public:
+    explicit Cluster(Settings settings) : settings_(std::move(settings)) {}
+
+    const Settings& settings() const { return settings_; }
+    void set_settings(Settings settings);  // every node counts as changed
+
+    // Position of a node, -1 when it never was.
+    int find(const std::string& name) const;
+    int size() const { return static_cast<int>(nodes_.size()); }
+    const Node& node(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
+    const CardType& type(int t) const { return types_[static_cast<std::size_t>(t)]; }
+    int type_count() const { return static_cast<int>(types_.size()); }
+    // Positions by name: the order of every scan and the last tie-break. `layout` counts changes of this order.
+    const std::vector<int>& by_name() const { return by_name_; }
+    int rank(int n) const { return rank_[static_cast<std::size_t>(n)]; }
+    std::uint64_t layout() const { return layout_; }
+
+    // Nothing may be booked on the node while its hardware is exchanged.
+    int set_node(const NodeInventory& inventory);
+    void remove_node(int n);
+    void set_flags(int n, bool draining, bool lost);
+    // True when less is used than before, so that something may fit now.
+    bool set_sample(int n, const NodeSample& sample);
+
+    const Ledger& used() const { return used_; }
+    const Ledger& nothing() const { return nothing_; }  // the books of the empty cluster
+    // For counting what an empty cluster holds; whoever books there takes it back at once.
+    void book_empty(const Slices& slices, int sign) { nothing_.book(node(slices.node), slices, sign); }
+    std::uint64_t version(int n) const { return versions_[static_cast<std::size_t>(n)]; }
+
+    void book(const Slices& slices, int sign);
+    void touch(int n);  // something else about it changed
+    // Tentative bookings: the slices must outlive the trial.
+    std::size_t mark() const { return trail_.size(); }
+    void try_book(const Slices& slices, int sign);
+    void undo_to(std::size_t mark);
+    void keep(std::size_t mark) { trail_.resize(mark); }
+
+    // Nodes whose version changed, in order; positions in it never shift, older ones may be gone.
+    std::uint64_t changes_begin() const { return changes_base_; }
+    std::uint64_t changes_end() const { return changes_base_ + changes_.size(); }
+    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)]; }
+
+    Allocation to_allocation(const Slices& slices) const;
+    // Parts that the node does not have (any more) are added to it as gone, so that the books stay whole.
+    Slices from_allocation(const Allocation& allocation);
+
+  private:
+    Node& at(int n) { return nodes_[static_cast<std::size_t>(n)]; }
+    void build(Node& node);
+    void build_cards(Node& node);
+    void make_columns(Node& node);
+    void build_cpus(Node& node);
+    int intern(const CardType& type);
+    int card_position(Node& node, const GpuSlice& slice);
+    int disk_position(Node& node, const std::string& name);
+    void rebuild_order();
+
+    struct Step {
+        const Slices* slices;
+        int sign;
+        std::uint64_t version;
+    };
+
+    Settings settings_;
+    std::vector<Node> nodes_;
+    std::unordered_map<std::string, int> positions_;
+    std::vector<CardType> types_;
+    std::vector<int> by_name_, rank_;
+    std::uint64_t layout_ = 0;
+    Ledger used_, nothing_;
+    std::vector<std::uint64_t> versions_;
+    std::uint64_t version_ = 0;
+    std::vector<Step> trail_;
+    std::vector<int> changes_;
+    std::uint64_t changes_base_ = 0;
+};
+
+}  // namespace crater::engine

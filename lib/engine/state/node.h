@@ -1,0 +1,90 @@
+// What a node has, prepared for deciding: names resolved to positions, amounts as integers, figures derived once.
+// What is taken of it stands in the Ledger.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "crater/model/node.h"
+
+namespace crater::engine {
+
+using Mask = std::uint64_t;  // of cards of one node, by position
+inline constexpr int cards_per_node_max = 64;
+
+// Cards that no request can tell apart share a type, so that a request is matched once per type, not once per card.
+struct CardType {
+    std::string model;
+    std::int64_t memory = 0;   // MiB, as the driver reports
+    std::int64_t nominal = 0;  // MiB, as it is sold
+    int capability = 0;        // 8.0 -> 800
+    std::vector<std::string> precisions;
+    bool operator==(const CardType&) const = default;
+};
+
+struct Card {
+    std::int64_t index = 0;
+    std::string uuid;
+    int type = 0;
+    int domain = -1;  // position; -1 = unknown
+    Mask peers = 0;
+    bool usable = true;
+    bool gone = false;  // held by a task, but no longer reported
+    std::string fault;
+};
+
+struct Domain {
+    std::int64_t id = -1;  // -1: the node reported none, this stands for all of it
+    std::int64_t cpu = 0, memory = 0, bandwidth = 0;
+    int free_cores_max = 0;  // whole cores that may be given out
+};
+
+struct Core {
+    int domain = 0;
+    bool system = false;  // kept for the system
+    std::vector<std::int64_t> cpus;
+};
+
+struct DiskUnit {
+    std::string name;
+    std::int64_t size = 0, iops = 0, bandwidth = 0, latency = 0, random_read = 0;
+    double stability = 0;
+    bool gone = false;
+};
+
+// Live use in thousandths. Zero for simulated nodes and until the first sample.
+struct Live {
+    int cpu = 0, memory = 0, disk = 0;
+    std::vector<int> gpus;  // by card position
+};
+
+struct Node {
+    std::string name;
+    NodeInventory inventory;
+    bool present = false;  // false after NodeRemoved
+    bool draining = false, lost = false;
+    std::uint32_t hardware_version = 0;
+
+    std::int64_t cpu = 0, memory = 0;
+    std::int64_t preprocessing = 0;  // cores that CPU-only jobs may not use
+    std::vector<Card> cards;
+    std::vector<Domain> domains;  // never empty
+    std::vector<Core> cores;
+    std::vector<DiskUnit> disks;
+    Live live;
+
+    // Where its entries begin in the ledger's columns, and for how many there is room.
+    int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
+    int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
+
+    bool takes_work() const { return present && !draining && !lost; }
+    Mask cards_in(int domain) const;
+};
+
+// The size a card is sold with: "a100-pcie-40gb" with 40536 MiB is a 40 GiB card.
+std::int64_t nominal_memory(const std::string& model, std::int64_t memory);
+// "8.0" -> 800; 0 when it is no version.
+int capability_number(std::string_view text);
+
+}  // namespace crater::engine
