@@ -27,7 +27,9 @@ Result<JobSpec> read_unchecked(const Json& tree) {
     if (tree.is_object() && tree.empty())
         return fail(Code::invalid, "the document is empty", "", "a job needs at least a command or an image");
     CRATER_TRY_VOID(refuse_not_offered(tree));
-    return codec::read<JobSpec>(tree);
+    auto spec = codec::read<JobSpec>(tree);
+    if (!spec) spec.error().field = as_written(tree, spec.error().field);
+    return spec;
 }
 
 Result<JobSpec> checked(JobSpec spec, const Json& tree) {

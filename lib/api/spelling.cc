@@ -1,5 +1,7 @@
 #include "spelling.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -102,6 +104,8 @@ constexpr std::array not_offered{
 }  // namespace
 
 std::string as_written(const Json& tree, std::string_view field) {
+    constexpr std::size_t enough = 300;  // a key of the document may be of any length, and hold any number of dots
+    if (field.size() > enough) return fmt::format("{}...", field.substr(0, enough));
     if (auto found = resolve(tree, field)) return *found;
     for (const auto& row : places)
         if (field.starts_with(row.name) && (field.size() == row.name.size() || field[row.name.size()] == '.'))
