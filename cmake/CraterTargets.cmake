@@ -4,6 +4,11 @@
 # DEPS names can be included: a wrong-way include does not compile, and linkcheck_NAME proves that the archive needs
 # nothing else. The *_test.cc beside the code become one program with the label `unit`.
 include(GoogleTest)
+# Off while several build folders share one ccache: a precompiled header ties every object to its folder.
+option(CRATER_PCH "Precompiled headers" OFF)
+if(NOT CRATER_PCH)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
 set(CRATER_EMPTY_MAIN ${CMAKE_SOURCE_DIR}/cmake/empty_main.cc)
 
 function(crater_library name)

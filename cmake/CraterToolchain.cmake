@@ -29,7 +29,7 @@ endif()
 # ccache caches nothing built with a precompiled header unless told that the macros are harmless.
 find_program(CRATER_CCACHE ccache)
 if(CRATER_CCACHE)
-  set(CRATER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CRATER_CCACHE})
+  set(CRATER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CRATER_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CRATER_LAUNCHER})
   set(CMAKE_C_COMPILER_LAUNCHER ${CRATER_LAUNCHER})
 endif()
