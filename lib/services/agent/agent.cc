@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "agent.pb.h"
+#include "crater/proto/agent.pb.h"
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
 #include "crater/codec/codec.h"

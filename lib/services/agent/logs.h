@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "agent.pb.h"
+#include "crater/proto/agent.pb.h"
 #include "crater/base/clock.h"
 #include "crater/run/runtime.h"
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <optional>
 
-#include "agent.pb.h"
+#include "crater/proto/agent.pb.h"
 #include "crater/run/runtime.h"
 
 namespace crater::agent {
