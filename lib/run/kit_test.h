@@ -3,7 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <grp.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <deque>
@@ -77,7 +80,7 @@ class RuntimeTest : public ::testing::Test {
         options_.shim = shim_path();
         options_.task_user = "no-such-account";  // tasks run as nobody
         options_.allow_unenforced = true;
-        options_.cgroup_parent = "crater-test";
+        options_.cgroup_parent = "crater-test-" + std::to_string(::getpid());
         options_.poll = Millis(5);
     }
     void TearDown() override {
@@ -90,6 +93,9 @@ class RuntimeTest : public ::testing::Test {
         }
         runtime_.reset();
         remove_tree(base_);
+        Cgroups groups(options_.cgroup_parent);
+        for (const auto& name : groups.names()) loop_.until([&] { return groups.remove(name); });
+        groups.remove(".");
         if (HasFailure()) std::cerr << "the last end: " << ended_ << "\n";
     }
 
@@ -146,6 +152,48 @@ class RuntimeTest : public ::testing::Test {
     bool log_has(const TaskId& id, const std::string& text) {
         return loop_.until([&] { return log_of(id).find(text) != std::string::npos || final(id); }) &&
                log_of(id).find(text) != std::string::npos;
+    }
+    // Runs `body` in a process of its own, without root when wanted. True when it returned true.
+    static bool in_child(bool without_root, const std::function<bool()>& body) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            if (without_root && is_root() && (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
+            ::_exit(body() ? 0 : 1);
+        }
+        int status = -1;
+        ::waitpid(child, &status, 0);
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    // Runs `body` in another process and kills that with SIGKILL once it returns.
+    static void in_doomed_child(const std::function<void()>& body) {
+        int pipe_ends[2];
+        ASSERT_EQ(::pipe(pipe_ends), 0);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::close(pipe_ends[0]);
+            body();
+            if (::write(pipe_ends[1], "x", 1) != 1) ::_exit(1);
+            for (;;) ::pause();
+        }
+        ::close(pipe_ends[1]);
+        char got = 0;
+        EXPECT_EQ(::read(pipe_ends[0], &got, 1), 1) << "the child did not get there";
+        ::close(pipe_ends[0]);
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+    }
+    // What `adopt` says of one task; its events count as told.
+    std::optional<Adopted> adopted(const TaskId& id) {
+        for (auto& one : runtime_->adopt())
+            if (one.launch.id == id) {
+                if (std::find(started_.begin(), started_.end(), id) == started_.end()) started_.push_back(id);
+                events_.push_back(one.last);
+                return std::move(one);
+            }
+        return std::nullopt;
+    }
+    bool appears(const std::string& path) {
+        return loop_.until([&] { return exists(path); });
     }
     std::string folder(const TaskId& id) const { return options_.data + "/tasks/" + id.text(); }
 

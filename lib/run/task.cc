@@ -74,8 +74,8 @@ Result<void> ensure_task_user(const std::string& name) {
 }
 
 bool namespaces_work() {
+    if (::geteuid() != 0) return false;
     static const bool works = [] {
-        if (::geteuid() != 0) return false;
         const pid_t child = ::fork();
         if (child == 0) {
             const bool made = ::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC) == 0 &&
