@@ -287,7 +287,7 @@ export function makeCluster({ nodes: nodeCount = 200, jobs: jobCount = 5000 } = 
     const at = now - (jobCount - i) * 45_000 - int(0, 40_000)
     const job = makeJob(makeSpec(type, pick(NAMES[type])), at, pick(USERS))
     cluster.jobs.set(job.row.id, job)
-    const placedAt = at + int(1, 900) * 1000
+    const placedAt = Math.max(at + 1000, Math.min(at + int(1, 900) * 1000, now - int(60, 400) * 1000))
     if (i < jobCount - Math.min(700, nodeCount * 4)) {
       job.row.started = iso(placedAt + 4000)
       move(job, placedAt, 'Preparing', 'placed', '')
@@ -311,7 +311,7 @@ export function makeCluster({ nodes: nodeCount = 200, jobs: jobCount = 5000 } = 
           move(job, placedAt + 605_000, 'Preempting', 'preempted_for', 'for job-004211')
           move(job, placedAt + 625_000, 'Preempted', 'preempted_for', 'for job-004211')
           move(job, placedAt + 626_000, 'Pending', 'requeued', '')
-          move(job, placedAt + 1_400_000, 'Preparing', 'placed', '')
+          move(job, Math.min(placedAt + 1_400_000, now - 20_000), 'Preparing', 'placed', '')
           job.row.preemptions = 1
         }
         move(job, Math.max(placedAt + 5000, Date.parse(job.timeline.at(-1).at) + 4000), 'Running', 'process_started', '')

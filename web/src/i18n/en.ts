@@ -293,7 +293,7 @@ export const en = {
     rank: 'Place in queue {{queue}}: {{rank}} of {{length}}',
     requirement: 'Requirement',
     needs: 'needs {{n}}',
-    best: 'best node has {{n}}',
+    best: '{{n}} free of {{total}}',
     bestHas: 'Best node has',
     bestOn: 'on {{node}}, of {{total}}',
     short_one: '{{count, number}} node short',

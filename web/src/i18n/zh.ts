@@ -284,7 +284,7 @@ export const zh = {
     rank: '在队列 {{queue}} 中排第 {{rank}}，共 {{length}} 个',
     requirement: '需求',
     needs: '需要 {{n}}',
-    best: '最好的节点有 {{n}}',
+    best: '空闲 {{n}}，总量 {{total}}',
     bestHas: '最好的节点有',
     bestOn: '在 {{node}}，其总量 {{total}}',
     short_other: '{{count, number}} 个节点不足',

@@ -54,6 +54,7 @@ export function makeFormat(language: Language) {
     zone,
     whole: (n = 0) => plain.format(n),
     number: (n = 0, fraction = 1) => digits[fraction].format(n),
+    fixed: (n = 0, fraction = 2) => n.toFixed(fraction),
     // 12,345 shortened; show `whole` on hover.
     short: (n = 0) => (Math.abs(n) < 10_000 ? digits[Math.abs(n) < 100 ? 1 : 0].format(n) : compact.format(n)),
     // Cores and cards, to a thousandth.

@@ -7,7 +7,7 @@ export function useHeight<E extends HTMLElement>(below: number, least = 260) {
   const measure = useCallback(() => {
     if (!element) return
     const top = element.getBoundingClientRect().top + window.scrollY
-    set(Math.max(least, Math.floor(window.innerHeight - top - below - 40)))
+    set(Math.max(least, Math.floor(window.innerHeight - top - below - 64)))
   }, [element, below, least])
   useEffect(() => {
     measure()

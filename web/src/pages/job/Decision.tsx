@@ -16,10 +16,10 @@ export function Decision({ decision }: { decision: DecisionTrace }) {
           {(decision.candidates ?? []).map((c, i) => (
             <tr key={c.node}>
               <td className="nowrap"><NodeLink name={c.node} /> {i === 0 && <span className="mark">{t('job.winner')}</span>}</td>
-              <td className="num">{f.number(c.score, 3)}</td>
+              <td className="num">{f.fixed(c.score, 3)}</td>
               {terms.map((x) => {
                 const term = c.terms?.find((y) => y.name === x)
-                return <td key={x} className="num soft">{term ? f.number(term.value, 2) : '–'}</td>
+                return <td key={x} className="num soft">{term ? f.fixed(term.value) : '–'}</td>
               })}
             </tr>
           ))}

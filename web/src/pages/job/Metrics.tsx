@@ -50,9 +50,9 @@ export function Metrics({ view }: { view: JobView }) {
       </div>
       <div className="grid two">
         <Panel title={t('job.metrics.cpu')}><Chart series={drawn.cpu} show={cores} limit={limits.cpu} label={t('job.metrics.cpu')} /></Panel>
-        <Panel title={t('job.metrics.memory')}><Chart series={drawn.memory} show={f.bytes} limit={limits.memory} label={t('job.metrics.memory')} /></Panel>
+        <Panel title={t('job.metrics.memory')}><Chart series={drawn.memory} show={f.bytes} binary limit={limits.memory} label={t('job.metrics.memory')} /></Panel>
         {gpu && <Panel title={t('job.metrics.gpu')}><Chart series={drawn.gpu} show={f.whole} most={100} label={t('job.metrics.gpu')} /></Panel>}
-        {gpu && <Panel title={t('job.metrics.gpuMemory')}><Chart series={drawn.gpuMemory} show={f.mib} limit={limits.gpuMemory} label={t('job.metrics.gpuMemory')} /></Panel>}
+        {gpu && <Panel title={t('job.metrics.gpuMemory')}><Chart series={drawn.gpuMemory} show={f.mib} binary limit={limits.gpuMemory} label={t('job.metrics.gpuMemory')} /></Panel>}
         <Panel title={t('job.metrics.io')}><Chart series={drawn.io} show={f.rate} label={t('job.metrics.io')} /></Panel>
       </div>
     </>

@@ -25,14 +25,14 @@ function Needs({ r }: { r: Requirement }) {
         <span className="space" />
         <span className={short ? 'tone-failed' : 'soft'}>{r.nodes_short ? t('job.short', { count: r.nodes_short }) : t('job.enough')}</span>
       </div>
-      <div className="track" role="img" aria-label={`${t('job.needs', { n: needed })}, ${t('job.best', { n: best })}`}>
+      <div className="track" role="img" aria-label={`${t('job.needs', { n: needed })}, ${t('job.best', { n: best, total: amount(r.best_total, r.unit, text) })}`}>
         <i className={short ? 'lack' : ''} style={{ width: `${has}%` }} />
         <b style={{ left: `calc(${Math.min(needs, 100)}% - 2px)` }} />
       </div>
       <div className="row small">
         <span>{t('job.needs', { n: needed })}</span>
         <span className="space" />
-        <span className="soft">{t('job.best', { n: best })} (<NodeLink name={r.best_node} />, {t('word.amount', { n: best, total: amount(r.best_total, r.unit, text) })})</span>
+        <span className="soft"><NodeLink name={r.best_node} /> {t('job.best', { n: best, total: amount(r.best_total, r.unit, text) })}</span>
       </div>
     </div>
   )
@@ -45,7 +45,7 @@ function NodeByNode({ why }: { why: Why }) {
   const rows = (why.nodes ?? []).filter((n) => !word || [n.node, n.filter, n.detail].some((x) => x?.includes(word)))
   return (
     <Panel title={`${t('job.nodeByNode')} · ${f.whole(why.nodes?.length)}`} flush extra={<Input allowClear style={{ width: 170 }} placeholder={t('job.filterNodes')} aria-label={t('job.filterNodes')} value={word} onChange={(e) => find(e.target.value)} />}>
-      <Table size="small" virtual pagination={false} scroll={{ x: 640, y: Math.min(320, 34 + rows.length * 33) }} rowKey="node" dataSource={rows}
+      <Table className="no-x" size="small" virtual pagination={false} scroll={{ x: 640, y: Math.min(320, 34 + rows.length * 33) }} rowKey="node" dataSource={rows}
         columns={[
           { key: 'node', title: t('word.node'), width: 170, render: (_, n) => <NodeLink name={n.node} /> },
           { key: 'filter', title: t('job.verdict'), width: 170, render: (_, n) => (n.filter ? resourceName(n.filter, text) : <span className="state"><CheckCircleFilled className="tone-running" />{t('job.nodeFits')}</span>) },

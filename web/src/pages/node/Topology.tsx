@@ -1,0 +1,73 @@
+// NUMA domains with their cards, disks and network; NVLink as arcs, NUMA distance between domains.
+import { useTopology } from '../../api/queries'
+import { useText } from '../../i18n'
+import { layout, type Box, type Wire } from '../../lib/topology'
+import { Bones, Failure } from '../../ui/parts'
+
+const TONE: Record<string, string> = { gpu: 'var(--accent)', disk: 'var(--tone-waiting)', nic: 'var(--tone-running)' }
+
+function Device({ box }: { box: Box }) {
+  return (
+    <g>
+      <title>{box.label}</title>
+      <rect x={box.x} y={box.y} width={box.w} height={box.h} rx={3} fill="var(--surface)" stroke="var(--line)" />
+      <rect x={box.x} y={box.y} width={4} height={box.h} fill={TONE[box.kind] ?? 'var(--faint)'} />
+      <text x={box.x + 12} y={box.y + box.h / 2} dominantBaseline="central" fill="var(--text)" fontSize={11}>{box.label.length > 21 ? `${box.label.slice(0, 20)}…` : box.label}</text>
+    </g>
+  )
+}
+
+function Link({ wire, boxes, seen }: { wire: Wire; boxes: Map<string, Box>; seen: number }) {
+  const a = boxes.get(wire.from)
+  const b = boxes.get(wire.to)
+  if (!a || !b) return null
+  if (wire.kind === 'numa') {
+    const x = a.x + a.w / 2 + seen * 40
+    const [up, down] = a.y < b.y ? [a, b] : [b, a]
+    const y = (up.y + up.h + down.y) / 2
+    return (
+      <g>
+        <title>{`${a.label} – ${b.label}: ${wire.label}`}</title>
+        <line x1={x} y1={up.y + up.h} x2={x} y2={down.y} stroke="var(--faint)" strokeDasharray="3 2" />
+        <text x={x + 6} y={y} dominantBaseline="central" fill="var(--soft)" fontSize={11}>{wire.label}</text>
+      </g>
+    )
+  }
+  const x1 = a.x + a.w / 2
+  const x2 = b.x + b.w / 2
+  const lift = a.y === b.y ? 7 + Math.abs(x2 - x1) / 40 : 0
+  return (
+    <path d={`M${x1},${a.y} C${x1},${a.y - lift - 4} ${x2},${b.y - lift - 4} ${x2},${b.y}`} fill="none" stroke="var(--accent)" strokeWidth={1} opacity={0.35}>
+      <title>{`${a.label} – ${b.label}: ${wire.label || wire.kind}`}</title>
+    </path>
+  )
+}
+
+export function Topology({ name }: { name: string }) {
+  const { t } = useText()
+  const { data, error, refetch } = useTopology(name)
+  if (error && !data) return <Failure error={error} retry={() => void refetch()} />
+  if (!data) return <div style={{ padding: 14 }}><Bones rows={6} /></div>
+  if (!data.vertices?.length) return <div className="empty">{t('node.topologyEmpty')}</div>
+  const d = layout(data)
+  const boxes = new Map([...d.domains, ...d.devices].map((b) => [b.id, b]))
+  const numa = d.wires.filter((w) => w.kind === 'numa')
+  return (
+    <div style={{ padding: '4px 2px 6px' }}>
+      <svg width={d.width} height={d.height} viewBox={`0 0 ${d.width} ${d.height}`} role="img" aria-label={t('node.topology')} style={{ maxWidth: '100%', height: 'auto', minWidth: 520 }}>
+        {d.domains.map((b) => (
+          <g key={b.id}>
+            <rect x={b.x} y={b.y} width={b.w} height={b.h} rx={4} fill="var(--raised)" stroke="var(--line)" />
+            <text x={b.x + 12} y={b.y + 14} dominantBaseline="central" fill="var(--soft)" fontSize={11}>{b.label}</text>
+          </g>
+        ))}
+        {d.wires.map((w, i) => <Link key={i} wire={w} boxes={boxes} seen={numa.indexOf(w)} />)}
+        {d.devices.map((b) => <Device key={b.id} box={b} />)}
+      </svg>
+      <div className="row small soft" style={{ padding: '0 12px' }}>
+        {d.wires.some((w) => w.kind === 'nvlink') && <span><svg width={22} height={8} aria-hidden><path d="M2,7 C2,1 20,1 20,7" fill="none" stroke="var(--accent)" /></svg> {t('node.legendNvlink')}</span>}
+        {numa.length > 0 && <span><svg width={22} height={8} aria-hidden><line x1={1} y1={4} x2={21} y2={4} stroke="var(--faint)" strokeDasharray="3 2" /></svg> {t('node.legendNuma')}</span>}
+      </div>
+    </div>
+  )
+}
