@@ -53,6 +53,7 @@ Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, c
         std::string out;
         std::int64_t at = std::max<std::int64_t>(0, offset);
         for (Part* part : {&old, &now}) {
+            if (out.size() >= bytes_max) break;
             if (!part->fd || at >= part->base + part->size) continue;
             at = std::max(at, part->base);
             const std::size_t before = out.size();
