@@ -38,7 +38,7 @@ TEST(Log, level_names_are_checked) {
     EXPECT_EQ(parse_level("debug").value(), Level::debug);
     EXPECT_EQ(parse_level("warn").value(), Level::warning);
     ASSERT_FALSE(parse_level("debgu"));
-    EXPECT_EQ(parse_level("debgu").error().hint, "debug");
+    EXPECT_EQ(parse_level("debgu").error().hint, "did you mean \"debug\"?");
 }
 
 }  // namespace

@@ -101,6 +101,18 @@ Json schema_of(const Type& type, std::string_view name, const FieldOptions& opti
     }
 }
 
+std::string type_words(const Type& type, std::string_view name);
+
+std::string plural_words(const Type& type, std::string_view name) {
+    switch (type.kind) {
+        case Kind::text: return "texts";
+        case Kind::structure: return "objects";
+        case Kind::integer: return "whole numbers";
+        case Kind::real: return "numbers";
+        default: return type_words(type, name);
+    }
+}
+
 std::string type_words(const Type& type, std::string_view name) {
     switch (type.kind) {
         case Kind::text: return "text";
@@ -118,12 +130,8 @@ std::string type_words(const Type& type, std::string_view name) {
         case Kind::custom_list: return type.from_text != nullptr ? "text or list of texts" : "list of texts";
         case Kind::structure: return "object";
         case Kind::optional: return type_words(*type.element, name);
-        case Kind::list:
-            return "list of " +
-                   (type.element->kind == Kind::structure ? "objects" : type_words(*type.element, name));
-        case Kind::map:
-            return "object of " +
-                   (type.element->kind == Kind::structure ? "objects" : type_words(*type.element, name));
+        case Kind::list: return "list of " + plural_words(*type.element, name);
+        case Kind::map: return "object of " + plural_words(*type.element, name);
         default: break;
     }
     if (const Unit* unit = unit_in(type.kind, name)) return "number of " + std::string(unit->label);
