@@ -374,7 +374,7 @@ export const zh = {
     gpuCount: 'GPU 卡数',
     gpuCountHint: '0.5 表示半张卡',
     gpuMemory: '每卡显存',
-    gpuMemoryHint: '留空表示整卡',
+    gpuMemoryHint: '整卡',
     gpuModel: 'GPU 型号',
     exclusive: '独占',
     interconnect: '互联',

@@ -40,7 +40,7 @@ export default function HeatMap() {
   const layout = useMemo(() => (width > 0 ? place(grouped, asked ?? autoSize(grouped, width, height), width) : null), [grouped, asked, width, height])
   const size = layout?.size ?? SIZES[3]
   const zoom = useCallback((by: number) => {
-    const next = SIZES[Math.max(0, Math.min(SIZES.length - 1, SIZES.indexOf(size) + by))]
+    const next = SIZES[Math.max(0, Math.min(SIZES.length - 1, SIZES.indexOf(size) + by * (size < 10 ? 2 : 1)))]
     set({ size: String(next) }, { replace: true })
   }, [size, set])
   const without = (data?.length ?? 0) - nodes.length

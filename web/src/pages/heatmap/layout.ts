@@ -5,7 +5,7 @@ import type { NodeRow } from '../../api/types'
 export interface Group { name: string; nodes: NodeRow[]; top: number; height: number; columns: number; columnWidth: number }
 export interface Layout { groups: Group[]; size: number; labels: boolean; rowHeight: number; labelWidth: number; width: number; height: number; cards: number }
 
-export const SIZES = [5, 7, 9, 12, 16, 22, 30, 40]
+export const SIZES = [5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 22, 28, 36]
 const GAP = 1
 const COLUMN_GAP = 10
 const HEAD = 26
@@ -23,7 +23,7 @@ export function groupsOf(nodes: NodeRow[], by: string): [string, NodeRow[]][] {
 }
 
 export function place(grouped: [string, NodeRow[]][], size: number, width: number): Layout {
-  const labels = size >= 12
+  const labels = size >= 16
   const labelWidth = labels ? LABEL : 0
   const rowHeight = size + (labels ? 4 : 3)
   let top = 0

@@ -1,7 +1,7 @@
 // NUMA domains with their cards, disks and network; NVLink as arcs, NUMA distance between domains.
 import { useTopology } from '../../api/queries'
 import { useText } from '../../i18n'
-import { layout, type Box, type Wire } from '../../lib/topology'
+import { BUS, layout, type Box, type Bus, type Wire } from '../../lib/topology'
 import { Bones, Failure } from '../../ui/parts'
 
 const TONE: Record<string, string> = { gpu: 'var(--accent)', disk: 'var(--tone-waiting)', nic: 'var(--tone-running)' }
@@ -43,6 +43,24 @@ function Link({ wire, boxes, seen }: { wire: Wire; boxes: Map<string, Box>; seen
   )
 }
 
+// A line above each row of cards with a stub to each, and a trunk at the left where there are several rows.
+function BusLine({ bus, boxes }: { bus: Bus; boxes: Map<string, Box> }) {
+  const { t } = useText()
+  const rows = new Map<number, Box[]>()
+  for (const id of bus.ids) {
+    const box = boxes.get(id)
+    if (box) rows.set(box.y, [...(rows.get(box.y) ?? []), box])
+  }
+  const ys = [...rows.keys()].sort((a, b) => a - b)
+  const trunk = Math.min(...bus.ids.map((id) => boxes.get(id)?.x ?? 0)) - 6
+  const path = [...rows].map(([y, list]) => {
+    const xs = list.map((b) => b.x + b.w / 2)
+    return `M${ys.length > 1 ? trunk : Math.min(...xs)},${y - BUS}H${Math.max(...xs)}` + xs.map((x) => `M${x},${y - BUS}V${y}`).join('')
+  })
+  if (ys.length > 1) path.push(`M${trunk},${ys[0] - BUS}V${ys[ys.length - 1] - BUS}`)
+  return <path d={path.join('')} fill="none" stroke="var(--accent)" strokeWidth={1.5}><title>{`${t('node.legendNvlink')} ${bus.label ?? ''}`}</title></path>
+}
+
 export function Topology({ name }: { name: string }) {
   const { t } = useText()
   const { data, error, refetch } = useTopology(name)
@@ -57,15 +75,16 @@ export function Topology({ name }: { name: string }) {
       <svg width={d.width} height={d.height} viewBox={`0 0 ${d.width} ${d.height}`} role="img" aria-label={t('node.topology')} style={{ maxWidth: '100%', height: 'auto', minWidth: 520 }}>
         {d.domains.map((b) => (
           <g key={b.id}>
-            <rect x={b.x} y={b.y} width={b.w} height={b.h} rx={4} fill="var(--raised)" stroke="var(--line)" />
-            <text x={b.x + 12} y={b.y + 14} dominantBaseline="central" fill="var(--soft)" fontSize={11}>{b.label}</text>
+            <rect x={b.x} y={b.y} width={b.w} height={b.h} rx={4} fill={b.id ? 'var(--raised)' : 'none'} stroke="var(--line)" strokeDasharray={b.id ? undefined : '4 3'} />
+            <text x={b.x + 12} y={b.y + 15} dominantBaseline="central" fill="var(--soft)" fontSize={11}>{b.id ? b.label : t('job.bindingTable.notBound')}</text>
           </g>
         ))}
         {d.wires.map((w, i) => <Link key={i} wire={w} boxes={boxes} seen={numa.indexOf(w)} />)}
+        {d.buses.map((bus) => <BusLine key={bus.ids[0]} bus={bus} boxes={boxes} />)}
         {d.devices.map((b) => <Device key={b.id} box={b} />)}
       </svg>
       <div className="row small soft" style={{ padding: '0 12px' }}>
-        {d.wires.some((w) => w.kind === 'nvlink') && <span><svg width={22} height={8} aria-hidden><path d="M2,7 C2,1 20,1 20,7" fill="none" stroke="var(--accent)" /></svg> {t('node.legendNvlink')}</span>}
+        {(d.buses.length > 0 || d.wires.some((w) => w.kind === 'nvlink')) && <span><svg width={22} height={8} aria-hidden><path d="M2,8V2H20V8" fill="none" stroke="var(--accent)" strokeWidth={1.5} /></svg> {t('node.legendNvlink')}</span>}
         {numa.length > 0 && <span><svg width={22} height={8} aria-hidden><line x1={1} y1={4} x2={21} y2={4} stroke="var(--faint)" strokeDasharray="3 2" /></svg> {t('node.legendNuma')}</span>}
       </div>
     </div>

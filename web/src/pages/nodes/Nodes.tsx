@@ -28,20 +28,20 @@ function cardsOf(node: NodeRow): string {
 
 function nodeColumns({ t, f }: Text): ColumnType<NodeRow>[] {
   const bar = (key: keyof ResourceBars, title: string, show: (n: number) => string): ColumnType<NodeRow> =>
-    ({ key, title, width: 122, render: (_, n) => <CellBar name={title} amounts={n.resources?.[key]} show={show} /> })
+    ({ key, title, width: 110, render: (_, n) => <CellBar name={title} amounts={n.resources?.[key]} show={show} /> })
   const count = (n: number) => f.number(n, 1)
   return [
-    { key: 'name', title: t('nodes.name'), width: 190, render: (_, n) => <><NodeLink name={n.name} /> <Marks simulated={n.simulated} /></> },
-    { key: 'state', title: t('nodes.state'), width: 110, render: (_, n) => <span title={n.detail}><State state={n.state} /></span> },
-    { key: 'cards', title: t('nodes.model'), width: 170, ellipsis: true, render: (_, n) => cardsOf(n) || <span className="faint">–</span> },
+    { key: 'name', title: t('nodes.name'), width: 165, render: (_, n) => <><NodeLink name={n.name} /> <Marks simulated={n.simulated} /></> },
+    { key: 'state', title: t('nodes.state'), width: 100, render: (_, n) => <span title={n.detail}><State state={n.state} /></span> },
+    { key: 'cards', title: t('nodes.model'), width: 150, ellipsis: true, render: (_, n) => cardsOf(n) || <span className="faint">–</span> },
     bar('gpu', t('nodes.gpu'), count),
     bar('gpu_memory_mib', t('nodes.gpuMemory'), f.mib),
     bar('cpu', t('nodes.cpu'), count),
     bar('memory_bytes', t('nodes.memory'), f.bytes),
     bar('disk_bytes', t('nodes.disk'), f.bytes),
-    { key: 'tasks', title: t('nodes.tasks'), width: 62, align: 'right', render: (_, n) => f.whole(n.tasks) },
-    { key: 'heartbeat', title: t('nodes.heartbeat'), width: 100, render: (_, n) => <Ago at={n.last_heartbeat} /> },
-    { key: 'labels', title: t('nodes.labels'), width: 180, ellipsis: true, render: (_, n) => <Labels labels={n.labels} /> },
+    { key: 'tasks', title: t('nodes.tasks'), width: 58, align: 'right', render: (_, n) => f.whole(n.tasks) },
+    { key: 'heartbeat', title: t('nodes.heartbeat'), width: 95, render: (_, n) => <Ago at={n.last_heartbeat} /> },
+    { key: 'labels', title: t('nodes.labels'), width: 265, ellipsis: true, render: (_, n) => <Labels labels={n.labels} /> },
   ]
 }
 

@@ -15,7 +15,7 @@ import { Form } from './Form'
 import { Yaml } from './Yaml'
 
 const KEY = 'crater.draft'
-const FIRST = 'name: my-job\nresources:            # of each task\n  cpu: { cores: 1 }\n  memory: { size: 1Gi }\ncommand: [python3, -c, "print(\'hello\')"]\n'
+const FIRST = '# What each task needs, and what it runs.\nname: my-job\nresources:\n  cpu: { cores: 1 }\n  memory: { size: 1Gi }\ncommand: [ echo, hello ]\n'
 
 function start(spec?: JobSpec): string {
   if (!spec) return sessionStorage.getItem(KEY) ?? FIRST

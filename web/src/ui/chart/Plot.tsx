@@ -16,9 +16,9 @@ const LINES = { light: ['#1d5fbf', '#c4401a', '#00795a', '#8f4a86', '#a86a00', '
 // Where the axis ends: data and limit inside, steps that read well in the unit (powers of two for memory).
 export function axis(series: SeriesSpec[], limit: number, binary?: boolean): { max?: number; interval?: number } {
   const top = Math.max(limit, ...series.flatMap((s) => s.points.map((p) => p[1])))
-  if (!binary || top <= 0) return top > 0 && limit > 0 ? { max: top * 1.08 } : {}
+  if (!binary || top <= 0) return top > 0 && limit > 0 ? { max: top * 1.15 } : {}
   const interval = 2 ** Math.ceil(Math.log2(top / 5))
-  return { interval, max: Math.ceil((top * 1.04) / interval) * interval }
+  return { interval, max: Math.ceil((top * 1.12) / interval) * interval }
 }
 
 interface Props { binary?: boolean; series: SeriesSpec[]; show: (n: number) => string; limit?: { value: number; name: string }; most?: number; label: string }
@@ -55,7 +55,7 @@ export default function Plot({ series, show, limit, most, binary, label }: Props
       series: series.map((s, i) => ({
         name: s.name, type: 'line', data: s.points, showSymbol: false, sampling: 'lttb', lineStyle: { width: 1.5, color: colours[i % colours.length] }, itemStyle: { color: colours[i % colours.length] },
         areaStyle: series.length === 1 ? { color: colours[0], opacity: 0.1 } : undefined,
-        markLine: i === 0 && limit ? { silent: true, symbol: 'none', data: [{ yAxis: limit.value }], lineStyle: { color: p.faint, type: 'dashed', width: 1 }, label: { ...text, formatter: limit.name, position: 'insideEndBottom' } } : undefined,
+        markLine: i === 0 && limit ? { silent: true, symbol: 'none', data: [{ yAxis: limit.value }], lineStyle: { color: p.faint, type: 'dashed', width: 1 }, label: { ...text, formatter: limit.name, position: 'insideStartTop' } } : undefined,
       })),
     }, { notMerge: true })
   }, [series, show, limit, most, binary, scheme, f])
