@@ -95,7 +95,8 @@ TEST_F(Adopt, a_killed_shim_takes_its_task_along) {
     EXPECT_EQ(end.state, State::failed);
     EXPECT_EQ(end.reason, Reason::killed_by_signal);
     EXPECT_THAT(end.detail, HasSubstr("shim"));
-    EXPECT_TRUE(loop_.until([&] { return std::system(("flock -n " + folder(launch.id) + "/work/lock true").c_str()) == 0; }));
+    EXPECT_TRUE(loop_.until(
+        [&] { return std::system(("flock -n " + folder(launch.id) + "/work/lock true").c_str()) == 0; }));
     open();
     const auto found = adopted(launch.id);
     ASSERT_TRUE(found);
@@ -116,7 +117,8 @@ TEST_F(Adopt, a_task_is_no_child_and_in_no_group_of_its_starter) {
     const auto launch = shell("echo up; sleep 600");
     start(launch);
     ASSERT_TRUE(log_has(launch.id, "up"));
-    const auto stat = read_text("/proc/" + std::to_string(look_at_lock(folder(launch.id)).pid) + "/stat").value_or("");
+    const auto stat =
+        read_text("/proc/" + std::to_string(look_at_lock(folder(launch.id)).pid) + "/stat").value_or("");
     std::istringstream in(stat.substr(stat.rfind(')') + 1));
     std::string state;
     pid_t parent = 0, group = 0, session = 0;
@@ -136,7 +138,9 @@ class Torn : public RuntimeTest {
         EXPECT_TRUE(make_folder(folder(launch_.id)));
         launch_text_ = format_launch(launch_, boot_id());
     }
-    void leave(const std::string& file, const std::string& text) { std::ofstream(folder(launch_.id) + "/" + file) << text; }
+    void leave(const std::string& file, const std::string& text) {
+        std::ofstream(folder(launch_.id) + "/" + file) << text;
+    }
     void expect_one_run() {
         open();
         const auto found = adopted(launch_.id);
@@ -199,6 +203,23 @@ TEST_F(Torn, a_reboot_before_the_start_begins_nothing) {
     const auto found = adopted(launch_.id);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->last.reason, Reason::node_lost);
+}
+TEST_F(Torn, killed_at_any_moment_it_runs_once) {
+    remove_tree(folder(launch_.id));
+    for (int moment = 0; moment < 25; ++moment) {
+        launch_.id.job = "job-" + std::to_string(moment);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            runtime_->start(launch_);
+            for (;;) loop_.step();
+        }
+        const auto end = clock_->ticks_us() + moment * 400;
+        while (clock_->ticks_us() < end) {
+        }
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        expect_one_run();
+    }
 }
 TEST_F(Torn, two_shims_run_one_task) {
     start(launch_);

@@ -164,8 +164,10 @@ TEST_F(Causes, starting_twice_runs_once) {
 
 TEST_F(Causes, what_a_task_leaves_behind_ends_with_it) {
     // A daemon in a session of its own, which ignores SIGTERM and keeps a lock while it lives.
-    const auto launch = shell("(setsid sh -c 'trap \"\" TERM HUP; exec 9>lock; flock 9; touch up; while :; do sleep 1000; done' &)\n"
-                              "while [ ! -e up ]; do sleep 0.01; done");
+    const auto launch = shell(
+        "(setsid sh -c 'trap \"\" TERM HUP; exec 9>lock; flock 9; touch up; while :; do sleep 1000; done' "
+        "&)\n"
+        "while [ ! -e up ]; do sleep 0.01; done");
     EXPECT_EQ(run(launch).state, State::finished);
     const std::string lock = folder(launch.id) + "/work/lock";
     ASSERT_TRUE(exists(lock));

@@ -103,7 +103,8 @@ Cgroups::Cgroups(std::string parent, const std::string& mountinfo) : parent_(std
     for (const std::string& line : words(read_text(mountinfo, 16 << 20).value_or(""), '\n')) {
         const auto dash = line.find(" - ");
         const auto left = words(line.substr(0, dash), ' ');
-        const auto right = dash == std::string::npos ? std::vector<std::string>() : words(line.substr(dash + 3), ' ');
+        const auto right =
+            dash == std::string::npos ? std::vector<std::string>() : words(line.substr(dash + 3), ' ');
         if (left.size() < 5 || right.size() < 2) continue;
         const bool v2 = right[0] == "cgroup2";
         if (!v2 && right[0] != "cgroup") continue;
@@ -111,8 +112,11 @@ Cgroups::Cgroups(std::string parent, const std::string& mountinfo) : parent_(std
         const std::string controllers =
             v2 ? trimmed(read_text(h.mount + "/cgroup.controllers").value_or("")) : right.back();
         const auto list = words(controllers, v2 ? ' ' : ',');
-        const auto has = [&](std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); };
-        // Those that carry a limit, the processor time account, and those by which a service manager finds a daemon's processes.
+        const auto has = [&](std::string_view name) {
+            return std::find(list.begin(), list.end(), name) != list.end();
+        };
+        // Those that carry a limit, the processor time account, and those by which a service manager finds a
+        // daemon's processes.
         bool wanted = v2 || has("cpuacct") || has("freezer") || has("name=systemd");
         for (std::size_t c = 0; c < controller_count; ++c) {
             if (!has(v2 ? v2_names[c] : v1_names[c]) || place_[c] >= 0) continue;
@@ -123,7 +127,8 @@ Cgroups::Cgroups(std::string parent, const std::string& mountinfo) : parent_(std
         }
         if (wanted) hierarchies_.push_back(std::move(h));
     }
-    const bool v2_mounted = std::any_of(hierarchies_.begin(), hierarchies_.end(), [](const Hierarchy& h) { return h.v2; });
+    const bool v2_mounted =
+        std::any_of(hierarchies_.begin(), hierarchies_.end(), [](const Hierarchy& h) { return h.v2; });
     report_.version = any_v1 ? (v2_mounted ? "hybrid" : "v1") : any_v2 ? "v2" : "none";
     for (std::size_t c = 0; c < controller_count; ++c)
         row(static_cast<Controller>(c)) = place_[c] >= 0 ? "not tried" : "no such controller is mounted";
@@ -172,7 +177,8 @@ bool Cgroups::make_parent(std::string& why) {
     if (const Hierarchy* h = of(Controller::cpu)) {
         const std::string at = h->mount + "/" + parent_;
         const auto weight = h->v2 ? std::min<long>(10'000, cpus * 100) : cpus * 1024;
-        if (!write_control(at + (h->v2 ? "/cpu.weight" : "/cpu.shares"), std::to_string(weight))) {}
+        if (!write_control(at + (h->v2 ? "/cpu.weight" : "/cpu.shares"), std::to_string(weight))) {
+        }
     }
     if (const Hierarchy* h = of(Controller::cpuset); h && !h->v2) fill_cpuset(h->mount + "/" + parent_);
     return true;
@@ -185,7 +191,8 @@ Result<GroupFiles> Cgroups::make(const std::string& name, const Limits& limits) 
     if (const Hierarchy* h = of(Controller::memory); h && holds(Controller::memory))
         files.memory_events = folder(*h, name) + (h->v2 ? "/memory.events" : "/memory.oom_control");
     for (const Hierarchy& h : hierarchies_)
-        if (h.v2 && exists(folder(h, name) + "/cgroup.kill")) files.cgroup_kill = folder(h, name) + "/cgroup.kill";
+        if (h.v2 && exists(folder(h, name) + "/cgroup.kill"))
+            files.cgroup_kill = folder(h, name) + "/cgroup.kill";
     return files;
 }
 
@@ -201,28 +208,34 @@ Result<void> Cgroups::apply(const std::string& name, const Limits& limits) {
     const auto at = [&](Controller c) { return holds(c) ? folder(c, name) : std::string(); };
     const auto v2 = [&](Controller c) { return of(c)->v2; };
     if (const auto to = at(Controller::cpuset); !to.empty()) CRATER_TRY_VOID(apply_cpuset(to, limits));
-    if (const auto to = at(Controller::cpu); !to.empty()) CRATER_TRY_VOID(apply_cpu(to, v2(Controller::cpu), limits));
+    if (const auto to = at(Controller::cpu); !to.empty())
+        CRATER_TRY_VOID(apply_cpu(to, v2(Controller::cpu), limits));
     if (const auto to = at(Controller::memory); !to.empty() && limits.memory)
         CRATER_TRY_VOID(apply_memory(to, v2(Controller::memory), limits.memory));
     if (const auto to = at(Controller::pids); !to.empty() && limits.pids > 0)
         CRATER_TRY_VOID(write_control(to + "/pids.max", std::to_string(limits.pids)));
-    if (const auto to = at(Controller::disk_io); !to.empty()) CRATER_TRY_VOID(apply_disk(to, v2(Controller::disk_io), limits));
+    if (const auto to = at(Controller::disk_io); !to.empty())
+        CRATER_TRY_VOID(apply_disk(to, v2(Controller::disk_io), limits));
     return {};
 }
 
 Result<void> Cgroups::apply_cpu(const std::string& at, bool v2, const Limits& limits) const {
-    const std::int64_t quota = limits.cpu_quota ? std::max<std::int64_t>(1000, limits.cpu_quota.value * period_us / 1000) : -1;
+    const std::int64_t quota =
+        limits.cpu_quota ? std::max<std::int64_t>(1000, limits.cpu_quota.value * period_us / 1000) : -1;
     // Unused time of a period may be used in a later one, up to one period's worth. Absent on older kernels.
     const std::string burst = at + (v2 ? "/cpu.max.burst" : "/cpu.cfs_burst_us");
     const bool bursts = exists(burst);
     if (bursts) CRATER_TRY_VOID(write_control(burst, "0"));
     if (v2) {
         if (limits.cpu)
-            CRATER_TRY_VOID(write_control(at + "/cpu.weight", std::to_string(std::clamp<std::int64_t>(limits.cpu.value / 10, 1, 10'000))));
-        CRATER_TRY_VOID(write_control(at + "/cpu.max", (quota < 0 ? "max" : std::to_string(quota)) + " " + std::to_string(period_us)));
+            CRATER_TRY_VOID(write_control(at + "/cpu.weight", std::to_string(std::clamp<std::int64_t>(
+                                                                  limits.cpu.value / 10, 1, 10'000))));
+        CRATER_TRY_VOID(write_control(
+            at + "/cpu.max", (quota < 0 ? "max" : std::to_string(quota)) + " " + std::to_string(period_us)));
     } else {
         if (limits.cpu)
-            CRATER_TRY_VOID(write_control(at + "/cpu.shares", std::to_string(std::max<std::int64_t>(2, limits.cpu.value * 1024 / 1000))));
+            CRATER_TRY_VOID(write_control(at + "/cpu.shares", std::to_string(std::max<std::int64_t>(
+                                                                  2, limits.cpu.value * 1024 / 1000))));
         CRATER_TRY_VOID(write_control(at + "/cpu.cfs_period_us", std::to_string(period_us)));
         CRATER_TRY_VOID(write_control(at + "/cpu.cfs_quota_us", std::to_string(quota)));
     }
@@ -255,24 +268,31 @@ Result<void> Cgroups::apply_disk(const std::string& at, bool v2, const Limits& l
     if (device.empty()) return fail(Code::invalid, "disk " + limits.disk + " is not on this machine");
     if (v2) {
         std::string line = device;
-        if (limits.disk_iops) line += " riops=" + std::to_string(limits.disk_iops.value) + " wiops=" + std::to_string(limits.disk_iops.value);
+        if (limits.disk_iops)
+            line += " riops=" + std::to_string(limits.disk_iops.value) +
+                    " wiops=" + std::to_string(limits.disk_iops.value);
         if (limits.disk_bandwidth)
-            line += " rbps=" + std::to_string(limits.disk_bandwidth.value) + " wbps=" + std::to_string(limits.disk_bandwidth.value);
+            line += " rbps=" + std::to_string(limits.disk_bandwidth.value) +
+                    " wbps=" + std::to_string(limits.disk_bandwidth.value);
         return write_control(at + "/io.max", line);
     }
     for (const char* direction : {"read", "write"}) {
         const std::string file = at + "/blkio.throttle." + direction;
         if (limits.disk_iops)
-            CRATER_TRY_VOID(write_control(file + "_iops_device", device + " " + std::to_string(limits.disk_iops.value)));
+            CRATER_TRY_VOID(
+                write_control(file + "_iops_device", device + " " + std::to_string(limits.disk_iops.value)));
         if (limits.disk_bandwidth)
-            CRATER_TRY_VOID(write_control(file + "_bps_device", device + " " + std::to_string(limits.disk_bandwidth.value)));
+            CRATER_TRY_VOID(write_control(file + "_bps_device",
+                                          device + " " + std::to_string(limits.disk_bandwidth.value)));
     }
     return {};
 }
 
 Result<void> Cgroups::apply_cpuset(const std::string& at, const Limits& limits) const {
-    if (limits.numa_node >= 0) CRATER_TRY_VOID(write_control(at + "/cpuset.mems", std::to_string(limits.numa_node)));
-    if (!limits.cpu_set.empty()) CRATER_TRY_VOID(write_control(at + "/cpuset.cpus", format_set(limits.cpu_set)));
+    if (limits.numa_node >= 0)
+        CRATER_TRY_VOID(write_control(at + "/cpuset.mems", std::to_string(limits.numa_node)));
+    if (!limits.cpu_set.empty())
+        CRATER_TRY_VOID(write_control(at + "/cpuset.cpus", format_set(limits.cpu_set)));
     return {};
 }
 
@@ -282,9 +302,11 @@ GroupUsage Cgroups::usage(const std::string& name) const {
         const std::string at = folder(h, name);
         const auto text = [&](const char* file) { return read_text(at + "/" + file); };
         if (h.v2) {
-            if (const auto stat = text("cpu.stat"); stat && of(Controller::cpu) == &h) usage.cpu_us = keyed(*stat, "usage_usec"), usage.known = true;
+            if (const auto stat = text("cpu.stat"); stat && of(Controller::cpu) == &h)
+                usage.cpu_us = keyed(*stat, "usage_usec"), usage.known = true;
             if (const auto now = text("memory.current"))
-                usage.memory_bytes = std::max<std::int64_t>(0, number_of(*now) - keyed(text("memory.stat").value_or(""), "inactive_file"));
+                usage.memory_bytes = std::max<std::int64_t>(
+                    0, number_of(*now) - keyed(text("memory.stat").value_or(""), "inactive_file"));
             if (const auto now = text("pids.current")) usage.pids = number_of(*now);
             for (const auto& part : words(text("io.stat").value_or(""), ' ')) {
                 if (part.starts_with("rbytes=")) usage.read_bytes += number_of(part.substr(7));
@@ -294,7 +316,8 @@ GroupUsage Cgroups::usage(const std::string& name) const {
         }
         if (const auto ns = text("cpuacct.usage")) usage.cpu_us = number_of(*ns) / 1000, usage.known = true;
         if (const auto now = text("memory.usage_in_bytes"))
-            usage.memory_bytes = std::max<std::int64_t>(0, number_of(*now) - keyed(text("memory.stat").value_or(""), "total_inactive_file"));
+            usage.memory_bytes = std::max<std::int64_t>(
+                0, number_of(*now) - keyed(text("memory.stat").value_or(""), "total_inactive_file"));
         if (const auto now = text("pids.current")) usage.pids = number_of(*now);
         for (const auto& line : words(text("blkio.throttle.io_service_bytes").value_or(""), '\n')) {
             const auto part = words(line, ' ');

@@ -1,5 +1,6 @@
-// Control groups of tasks: one group per task under `parent` in every hierarchy this machine has (v1, v2 or both), foreign groups untouched.
-// A limit is held by whichever version carries its controller. Blocking calls on kernel files, microseconds each; the owner's thread only.
+// Control groups of tasks: one group per task under `parent` in every hierarchy this machine has (v1, v2 or
+// both), foreign groups untouched. A limit is held by whichever version carries its controller. Blocking
+// calls on kernel files, microseconds each; the owner's thread only.
 #pragma once
 
 #include <array>
@@ -26,7 +27,8 @@ struct Limits {
     Iops disk_iops;
     BytesPerSecond disk_bandwidth;
 };
-// What a task's slices mean here: quota = request × 1.5 (training 3, several cards at least 4), none with CPUs of its own. SPEC 4.
+// What a task's slices mean here: quota = request × 1.5 (training 3, several cards at least 4), none with
+// CPUs of its own. SPEC 4.
 Limits limits_of(const JobSpec& spec, const Allocation& allocation);
 
 struct GroupFiles {
@@ -57,7 +59,7 @@ class Cgroups {
     std::vector<std::string> make_plain(const std::string& name);
     GroupUsage usage(const std::string& name) const;
     void kill(const std::string& name) const;
-    // True when the group is in no hierarchy any more; false while processes are in it.
+    // True when the group is in no hierarchy any more; false while processes are in it. "" is the parent.
     bool remove(const std::string& name) const;
     std::vector<std::string> names() const;  // groups below the parent
 
@@ -68,7 +70,9 @@ class Cgroups {
     };
     const std::string& row(Controller c) const;
     std::string& row(Controller c);
-    std::string folder(const Hierarchy& h, const std::string& name) const { return h.mount + "/" + parent_ + "/" + name; }
+    std::string folder(const Hierarchy& h, const std::string& name) const {
+        return h.mount + "/" + parent_ + "/" + name;
+    }
     // The task's folder in the hierarchy of a controller; "" when there is none.
     std::string folder(Controller c, const std::string& name) const;
     const Hierarchy* of(Controller c) const;
@@ -80,8 +84,8 @@ class Cgroups {
     Result<void> apply_cpuset(const std::string& at, const Limits& limits) const;
 
     std::string parent_;
-    std::vector<Hierarchy> hierarchies_;                    // distinct, in order of mounting
-    std::array<int, controller_count> place_{};             // index into hierarchies_, -1 = none
+    std::vector<Hierarchy> hierarchies_;         // distinct, in order of mounting
+    std::array<int, controller_count> place_{};  // index into hierarchies_, -1 = none
     CgroupReport report_;
 };
 

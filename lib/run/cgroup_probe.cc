@@ -27,7 +27,8 @@ int spin() {
 }
 int take_memory() {
     const std::size_t size = static_cast<std::size_t>(probe_memory.value) * 4;
-    auto* at = static_cast<volatile char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* at = static_cast<volatile char*>(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (at == MAP_FAILED) return 2;
     for (std::size_t i = 0; i < size; i += 4096) at[i] = 1;
     return 1;  // got it all
@@ -125,23 +126,33 @@ void Cgroups::self_test() {
         return limits;
     };
     // Each of these must be apart from the others: what does not hold yet is not applied.
-    check(Controller::pids, only([](Limits& l) { l.pids = 1; }), [](const auto& at) { return exits_zero(at, fork_again); });
-    if (holds(Controller::pids) && !write_control(folder(Controller::pids, scratch) + "/pids.max", "max")) {}
+    check(Controller::pids, only([](Limits& l) { l.pids = 1; }),
+          [](const auto& at) { return exits_zero(at, fork_again); });
+    if (holds(Controller::pids) && !write_control(folder(Controller::pids, scratch) + "/pids.max", "max")) {
+    }
     const Hierarchy* cpuset = of(Controller::cpuset);
-    const std::string cpus = cpuset ? read_text(cpuset->mount + (cpuset->v2 ? "/cpuset.cpus.effective" : "/cpuset.cpus")).value_or("") : "";
+    const std::string cpus =
+        cpuset
+            ? read_text(cpuset->mount + (cpuset->v2 ? "/cpuset.cpus.effective" : "/cpuset.cpus")).value_or("")
+            : "";
     const auto all = parse_set(cpus);
     check(Controller::cpuset, only([&](Limits& l) { l.cpu_set = {all.empty() ? 0 : all.front()}; }),
           [](const auto& at) { return exits_zero(at, count_cpus); });
     check(Controller::memory, only([](Limits& l) { l.memory = probe_memory; }), kills_for_memory);
     check(Controller::cpu, only([](Limits& l) { l.cpu = l.cpu_quota = MilliCpu(100); }), throttles);
     const std::string disk = any_disk();
-    if (of(Controller::disk_io) && disk.empty()) row(Controller::disk_io) = "there is no disk to try it on";
+    if (of(Controller::disk_io) && disk.empty())
+        row(Controller::disk_io) = "there is no disk to try it on";
     else
-        check(Controller::disk_io, only([&](Limits& l) { l.disk = disk, l.disk_iops = Iops(1000), l.disk_bandwidth = BytesPerSecond(1 << 20); }),
+        check(Controller::disk_io, only([&](Limits& l) {
+                  l.disk = disk, l.disk_iops = Iops(1000), l.disk_bandwidth = BytesPerSecond(1 << 20);
+              }),
               [&](const std::string& at) {
                   const bool v2 = of(Controller::disk_io)->v2;
-                  const auto text = read_text(at + (v2 ? "/io.max" : "/blkio.throttle.read_iops_device")).value_or("");
-                  return text.find(disk_number(disk)) != std::string::npos && text.find("1000") != std::string::npos;
+                  const auto text =
+                      read_text(at + (v2 ? "/io.max" : "/blkio.throttle.read_iops_device")).value_or("");
+                  return text.find(disk_number(disk)) != std::string::npos &&
+                         text.find("1000") != std::string::npos;
               });
     if (parent) {
         kill(scratch);

@@ -53,13 +53,14 @@ class Cgroup : public RuntimeTest {
 
 TEST_F(Cgroup, the_self_test_says_of_each_limit_whether_it_holds) {
     const auto& r = groups_->report();
-    std::cout << r.version << ": cpu " << r.cpu << ", memory " << r.memory << ", pids " << r.pids << ", disk_io " << r.disk_io
-              << ", cpuset " << r.cpuset << "\n";
+    std::cout << r.version << ": cpu " << r.cpu << ", memory " << r.memory << ", pids " << r.pids
+              << ", disk_io " << r.disk_io << ", cpuset " << r.cpuset << "\n";
     for (const auto* row : {&r.cpu, &r.memory, &r.pids, &r.disk_io, &r.cpuset}) {
         EXPECT_FALSE(row->empty());
         EXPECT_NE(*row, "not tried");
     }
-    for (const auto& name : groups_->names()) EXPECT_FALSE(name.starts_with("probe")) << "the scratch group stayed";
+    for (const auto& name : groups_->names())
+        EXPECT_FALSE(name.starts_with("probe")) << "the scratch group stayed";
 }
 
 TEST_F(Cgroup, over_its_memory_a_task_ends_with_that_cause) {
@@ -92,7 +93,8 @@ TEST_F(Cgroup, the_quota_follows_the_kind_of_work) {
     EXPECT_THAT(value(launch.id, "cpu.cfs_quota_us", "cpu.max"), HasSubstr("150000"));
     launch = idle("job-3");
     launch.allocation.cpu = MilliCpu(500);
-    launch.allocation.gpus = {{.index = 0, .uuid = "", .compute = {}, .memory = {}}, {.index = 1, .uuid = "", .compute = {}, .memory = {}}};
+    launch.allocation.gpus = {{.index = 0, .uuid = "", .compute = {}, .memory = {}},
+                              {.index = 1, .uuid = "", .compute = {}, .memory = {}}};
     start_idle(launch);
     EXPECT_THAT(value(launch.id, "cpu.cfs_quota_us", "cpu.max"), HasSubstr("200000"));
 }
@@ -127,9 +129,12 @@ TEST_F(Cgroup, the_disk_is_throttled) {
     launch.allocation.disk_iops = Iops(1234);
     launch.allocation.disk_bandwidth = BytesPerSecond(5'000'000);
     start_idle(launch);
-    const std::string at = group_of(launch.id, "io.max").empty() ? group_of(launch.id, "blkio.throttle.read_iops_device") : group_of(launch.id, "io.max");
+    const std::string at = group_of(launch.id, "io.max").empty()
+                               ? group_of(launch.id, "blkio.throttle.read_iops_device")
+                               : group_of(launch.id, "io.max");
     std::string all;
-    for (const char* file : {"/io.max", "/blkio.throttle.read_iops_device", "/blkio.throttle.write_bps_device"})
+    for (const char* file :
+         {"/io.max", "/blkio.throttle.read_iops_device", "/blkio.throttle.write_bps_device"})
         all += read_text(at + file).value_or("");
     EXPECT_THAT(all, HasSubstr(disk_number(disk)));
     EXPECT_THAT(all, HasSubstr("1234"));
@@ -162,7 +167,8 @@ TEST_F(Cgroup, limits_are_set_again_after_a_restart) {
     start_idle(launch);
     const bool v2 = !group_of(launch.id, "memory.max").empty();
     const std::string file = v2 ? "memory.max" : "memory.limit_in_bytes";
-    if (!v2 && !write_control(group_of(launch.id, file) + "/memory.memsw.limit_in_bytes", "1073741824")) {}
+    if (!v2 && !write_control(group_of(launch.id, file) + "/memory.memsw.limit_in_bytes", "1073741824")) {
+    }
     ASSERT_TRUE(write_control(group_of(launch.id, file) + "/" + file, "1073741824"));
     open();
     ASSERT_TRUE(adopted(launch.id));
@@ -188,7 +194,8 @@ TEST_F(Cgroup, the_shim_is_outside_of_the_tasks_group) {
     std::istringstream in(members);
     int count = 0;
     for (pid_t pid = 0; in >> pid; ++count)
-        EXPECT_EQ(read_text("/proc/" + std::to_string(pid) + "/comm").value_or("").find("crater"), std::string::npos);
+        EXPECT_EQ(read_text("/proc/" + std::to_string(pid) + "/comm").value_or("").find("crater"),
+                  std::string::npos);
     EXPECT_GE(count, 1);
 }
 

@@ -14,7 +14,9 @@ std::string newest_checkpoint(const std::string& folder) {
     std::string newest;
     timespec newest_time{};
     for (const auto& name : list_folder(folder)) {
-        if (name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".part") || name.ends_with(".new")) continue;
+        if (name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".part") ||
+            name.ends_with(".new"))
+            continue;
         struct stat st {};
         if (::stat((folder + "/" + name).c_str(), &st) != 0) continue;
         const auto key = [](const timespec& t) { return std::pair(t.tv_sec, t.tv_nsec); };
@@ -33,8 +35,9 @@ bool mounted(const JobSpec& spec, const std::string& path) {
 
 }  // namespace
 
-// An output folder that is there, on the machine or through a mount, is the job's own affair. One that is not is given: kept under DIR and,
-// where the task has its own view of the file system, seen at the path that the job names.
+// An output folder that is there, on the machine or through a mount, is the job's own affair. One that is not
+// is given: kept under DIR and, where the task has its own view of the file system, seen at the path that the
+// job names.
 std::string output_path(const Launch& launch, const ProcessOptions& options) {
     const std::string& wanted = launch.spec.output;
     if (wanted.starts_with('/') && (mounted(launch.spec, wanted) || exists(wanted))) return wanted;
@@ -60,11 +63,13 @@ std::map<std::string, std::string> task_environment(const Launch& launch, const 
     env["CRATER_CPU_CORES"] = format(a.cpu);
     if (!a.cpu_set.empty()) env["CRATER_CPU_SET"] = format_set(a.cpu_set);
     if (a.numa_node >= 0) env["CRATER_NUMA_NODE"] = std::to_string(a.numa_node);
-    if (!launch.spec.resources.gpu.precision.empty()) env["CRATER_PRECISION"] = launch.spec.resources.gpu.precision;
+    if (!launch.spec.resources.gpu.precision.empty())
+        env["CRATER_PRECISION"] = launch.spec.resources.gpu.precision;
 
     // Cards that are not the task's are out of its sight; without cards, all of them.
     std::string indexes, devices;
-    const bool by_uuid = std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& s) { return !s.uuid.empty(); });
+    const bool by_uuid =
+        std::all_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& s) { return !s.uuid.empty(); });
     for (const GpuSlice& slice : a.gpus) {
         const std::string_view comma = indexes.empty() ? "" : ",";
         indexes += std::string(comma) + std::to_string(slice.index);
@@ -80,8 +85,10 @@ std::map<std::string, std::string> task_environment(const Launch& launch, const 
     env["CRATER_TEMP_PATH"] = paths.temp;
     env["CRATER_CHECKPOINT_PATH"] = paths.checkpoints;
     const std::string resume = newest_checkpoint(paths.checkpoints);
-    if (resume.empty()) env.erase("CRATER_RESUME_FROM");
-    else env["CRATER_RESUME_FROM"] = resume;
+    if (resume.empty())
+        env.erase("CRATER_RESUME_FROM");
+    else
+        env["CRATER_RESUME_FROM"] = resume;
     const std::string output = output_path(launch, options);
     const bool shown = output == paths.output && launch.spec.output.starts_with('/') && namespaces_work();
     env["CRATER_OUTPUT_PATH"] = shown ? launch.spec.output : output;

@@ -16,7 +16,7 @@ tl::unexpected<Error> system_failure(std::string_view what, const std::string& p
     return fail(Code::internal, std::string(what) + " " + path + ": " + std::strerror(errno));
 }
 
-bool write_whole(int fd, std::string_view text) {
+bool write_bytes(int fd, std::string_view text) {
     while (!text.empty()) {
         const ssize_t done = ::write(fd, text.data(), text.size());
         if (done < 0 && errno == EINTR) continue;
@@ -24,6 +24,22 @@ bool write_whole(int fd, std::string_view text) {
         text.remove_prefix(static_cast<std::size_t>(done));
     }
     return true;
+}
+
+Result<void> replace(const std::string& folder, const std::string& name, std::string_view text,
+                     bool durable) {
+    const std::string path = folder + "/" + name, temp = path + ".new";
+    {
+        const Fd fd(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+        if (!fd) return system_failure("cannot write", temp);
+        if (!write_bytes(fd.get(), text) || (durable && ::fsync(fd.get()) != 0))
+            return system_failure("cannot write", temp);
+    }
+    if (::rename(temp.c_str(), path.c_str()) != 0) return system_failure("cannot write", path);
+    if (!durable) return {};
+    const Fd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!dir || ::fsync(dir.get()) != 0) return system_failure("cannot sync", folder);
+    return {};
 }
 
 }  // namespace
@@ -48,17 +64,11 @@ std::optional<std::string> read_text(const std::string& path, std::size_t bytes_
     return text;
 }
 
+Result<void> write_whole(const std::string& folder, const std::string& name, std::string_view text) {
+    return replace(folder, name, text, false);
+}
 Result<void> write_durable(const std::string& folder, const std::string& name, std::string_view text) {
-    const std::string path = folder + "/" + name, temp = path + ".new";
-    {
-        const Fd fd(::open(temp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-        if (!fd) return system_failure("cannot write", temp);
-        if (!write_whole(fd.get(), text) || ::fsync(fd.get()) != 0) return system_failure("cannot write", temp);
-    }
-    if (::rename(temp.c_str(), path.c_str()) != 0) return system_failure("cannot write", path);
-    const Fd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!dir || ::fsync(dir.get()) != 0) return system_failure("cannot sync", folder);
-    return {};
+    return replace(folder, name, text, true);
 }
 
 Result<void> write_control(const std::string& path, std::string_view text) {
@@ -73,14 +83,17 @@ Result<void> make_folder(const std::string& path, mode_t mode, uid_t uid, gid_t 
     for (std::size_t at = 1; at != std::string::npos && at < path.size();) {
         at = path.find('/', at + 1);
         const std::string part = path.substr(0, at);
-        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return system_failure("cannot make the folder", part);
+        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST)
+            return system_failure("cannot make the folder", part);
     }
     const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat st {};
     if (!fd || ::fstat(fd.get(), &st) != 0) return system_failure("cannot open the folder", path);
-    const bool other = (uid != static_cast<uid_t>(-1) && st.st_uid != uid) || (gid != static_cast<gid_t>(-1) && st.st_gid != gid);
+    const bool other = (uid != static_cast<uid_t>(-1) && st.st_uid != uid) ||
+                       (gid != static_cast<gid_t>(-1) && st.st_gid != gid);
     if (other && ::fchown(fd.get(), uid, gid) != 0) return system_failure("cannot give away", path);
-    if ((st.st_mode & 07777) != mode && ::fchmod(fd.get(), mode) != 0) return system_failure("cannot set the mode of", path);
+    if ((st.st_mode & 07777) != mode && ::fchmod(fd.get(), mode) != 0)
+        return system_failure("cannot set the mode of", path);
     return {};
 }
 
@@ -94,8 +107,8 @@ void remove_tree(const std::string& path) {
 std::vector<std::string> list_folder(const std::string& path) {
     std::vector<std::string> names;
     std::error_code error;
-    for (auto it = std::filesystem::directory_iterator(path, error); !error && it != std::filesystem::directory_iterator();
-         it.increment(error))
+    for (auto it = std::filesystem::directory_iterator(path, error);
+         !error && it != std::filesystem::directory_iterator(); it.increment(error))
         names.push_back(it->path().filename().string());
     std::sort(names.begin(), names.end());
     return names;

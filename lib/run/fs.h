@@ -1,4 +1,5 @@
-// Files of the run library: whole or not there. Failures are Code::internal with the path and the system's word.
+// Files of the run library: whole or not there. Failures are Code::internal with the path and the system's
+// word.
 #pragma once
 
 #include <sys/types.h>
@@ -33,11 +34,14 @@ class Fd {
 
 // At most `bytes_max` bytes; nothing when it cannot be read.
 std::optional<std::string> read_text(const std::string& path, std::size_t bytes_max = 1 << 20);
-// Temp file, fsync, rename, fsync of the folder; mode 0600.
+// Temp file and rename, mode 0600: whole for every reader and after a crash of ours. `write_durable` with
+// fsync of file and folder, so after one of the machine too.
+Result<void> write_whole(const std::string& folder, const std::string& name, std::string_view text);
 Result<void> write_durable(const std::string& folder, const std::string& name, std::string_view text);
 // One write into an existing file of /sys or /proc.
 Result<void> write_control(const std::string& path, std::string_view text);
-// The folder with those above it (those with mode 0700). An existing one gets the mode and owner. uid -1 = leave.
+// The folder with those above it (those with mode 0700). An existing one gets the mode and owner. uid -1 =
+// leave.
 Result<void> make_folder(const std::string& path, mode_t mode = 0700, uid_t uid = static_cast<uid_t>(-1),
                          gid_t gid = static_cast<gid_t>(-1));
 bool exists(const std::string& path);

@@ -35,29 +35,37 @@ TEST_F(Isolation, nothing_of_craters_own_is_readable) {
     const auto other = shell("echo secret > work.txt; chmod 777 . work.txt; echo up; sleep 600", "job-2");
     start(other);
     ASSERT_TRUE(log_has(other.id, "up"));
-    const auto text = output_of("cat " + options_.data + "/admin.token " + options_.data + "/crater.db " + folder(other.id) +
-                                "/work/work.txt " + options_.data + "/logs/*; ls " + options_.data + " " + options_.data +
-                                "/tasks; cat " + folder({"job-1", 0, 1}) + "/launch.json; find / -name admin.token 2>/dev/null; echo done");
+    const auto text =
+        output_of("cat " + options_.data + "/admin.token " + options_.data + "/crater.db " +
+                  folder(other.id) + "/work/work.txt " + options_.data + "/logs/*; ls " + options_.data +
+                  " " + options_.data + "/tasks; cat " + folder({"job-1", 0, 1}) +
+                  "/launch.json; find / -name admin.token 2>/dev/null; echo done");
     EXPECT_THAT(text, AllOf(Not(HasSubstr("secret")), Not(HasSubstr("job-2.0.1\n")), HasSubstr("done")));
 }
 
 TEST_F(Isolation, it_is_not_root_and_cannot_become_it) {
-    const auto text = output_of("id -u; id -G; grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status; echo x > /etc/x; echo x > /x; mount -t tmpfs x /mnt; echo done");
+    const auto text = output_of(
+        "id -u; id -G; grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status; echo x > /etc/x; echo x "
+        "> /x; mount -t tmpfs x /mnt; echo done");
     EXPECT_THAT(text, HasSubstr("65534\n65534\n"));
     EXPECT_THAT(text, AllOf(HasSubstr("CapPrm:\t0000000000000000"), HasSubstr("CapEff:\t0000000000000000"),
-                            HasSubstr("CapBnd:\t0000000000000000"), HasSubstr("CapAmb:\t0000000000000000"), HasSubstr("NoNewPrivs:\t1")));
+                            HasSubstr("CapBnd:\t0000000000000000"), HasSubstr("CapAmb:\t0000000000000000"),
+                            HasSubstr("NoNewPrivs:\t1")));
     EXPECT_FALSE(exists("/etc/x") || exists("/x"));
 }
 
 TEST_F(Isolation, it_sees_and_signals_only_its_own_processes) {
-    const auto launch = shell("ls /proc | grep -c '^[0-9]'; cat go; kill -9 1; kill -9 $(cat go); echo alive; sleep 600");
+    const auto launch =
+        shell("ls /proc | grep -c '^[0-9]'; cat go; kill -9 1; kill -9 $(cat go); echo alive; sleep 600");
     // The shim's number is put where the task reads it.
     const auto other = shell("echo up; sleep 600", "job-2");
     start(other);
     ASSERT_TRUE(log_has(other.id, "up"));
     auto first = launch;
     first.spec.env = {{"SHIM", std::to_string(look_at_lock(folder(other.id)).pid)}};
-    first.spec.command.argv[2] = "ls /proc | grep -c '^[0-9]'; kill -9 1; kill -9 $SHIM; kill -9 -1; cat /proc/1/environ; echo alive; sleep 600";
+    first.spec.command.argv[2] =
+        "ls /proc | grep -c '^[0-9]'; kill -9 1; kill -9 $SHIM; kill -9 -1; cat /proc/1/environ; echo alive; "
+        "sleep 600";
     start(first);
     ASSERT_TRUE(log_has(first.id, "alive")) << log_of(first.id);
     EXPECT_TRUE(look_at_lock(folder(other.id)).held);
@@ -86,20 +94,28 @@ TEST_F(Isolation, what_the_job_names_below_tmp_stays_in_sight) {
 }
 
 TEST_F(Isolation, a_project_elsewhere_is_readable_as_it_is) {
-    EXPECT_THAT(output_of("cat /etc/hostname > /dev/null && ls /usr/bin/env && test -w /dev/shm && echo fine"), HasSubstr("fine"));
+    EXPECT_THAT(
+        output_of("cat /etc/hostname > /dev/null && ls /usr/bin/env && test -w /dev/shm && echo fine"),
+        HasSubstr("fine"));
 }
 
 TEST_F(Isolation, mounts_are_made_where_nothing_was) {
     std::filesystem::create_directory(base_ + "/set");
     write(base_ + "/set/a", "one");
-    auto launch = shell("cat /crater-test-data/a /usr/share/crater-test/deep/a; ls /usr/share/zoneinfo >/dev/null && echo still; "
-                        "touch /crater-test-data/b || echo kept; touch $CRATER_OUTPUT_PATH/result && echo $CRATER_OUTPUT_PATH");
-    launch.spec.mounts = {{base_ + "/set", "/crater-test-data", true}, {base_ + "/set", "/usr/share/crater-test/deep", true}};
+    auto launch = shell(
+        "cat /crater-test-data/a /usr/share/crater-test/deep/a; ls /usr/share/zoneinfo >/dev/null && echo "
+        "still; "
+        "touch /crater-test-data/b || echo kept; touch $CRATER_OUTPUT_PATH/result && echo "
+        "$CRATER_OUTPUT_PATH");
+    launch.spec.mounts = {{base_ + "/set", "/crater-test-data", true},
+                          {base_ + "/set", "/usr/share/crater-test/deep", true}};
     launch.spec.output = "/crater-test-output/model";
     std::filesystem::permissions(base_ + "/set", std::filesystem::perms(0777));
     const auto text = output_of(launch);
-    EXPECT_THAT(text, AllOf(HasSubstr("oneone"), HasSubstr("kept"), HasSubstr("/crater-test-output/model\n")));
-    EXPECT_FALSE(exists("/crater-test-data") || exists("/usr/share/crater-test") || exists("/crater-test-output"));
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("oneone"), HasSubstr("kept"), HasSubstr("/crater-test-output/model\n")));
+    EXPECT_FALSE(exists("/crater-test-data") || exists("/usr/share/crater-test") ||
+                 exists("/crater-test-output"));
     EXPECT_TRUE(exists(output_path(launch, options_) + "/result"));
     EXPECT_FALSE(exists(base_ + "/set/b"));
 }
@@ -132,7 +148,9 @@ TEST_F(Isolation, the_data_folder_may_be_where_the_task_could_not_go) {
     std::filesystem::permissions(base_ + "/home", std::filesystem::perms(0700));
     options_.data = base_ + "/home/state/crater";
     open();
-    EXPECT_EQ(output_of("touch $CRATER_CHECKPOINT_PATH/1 $CRATER_OUTPUT_PATH/1 $CRATER_TEMP_PATH/1 $HOME/1 && pwd"), folder({"job-1", 0, 1}) + "/work\n");
+    EXPECT_EQ(
+        output_of("touch $CRATER_CHECKPOINT_PATH/1 $CRATER_OUTPUT_PATH/1 $CRATER_TEMP_PATH/1 $HOME/1 && pwd"),
+        folder({"job-1", 0, 1}) + "/work\n");
 }
 
 TEST_F(Isolation, checkpoints_outlive_attempts) {
@@ -153,7 +171,8 @@ TEST_F(Isolation, root_only_where_the_node_allows_it) {
     EXPECT_EQ(output_of(launch), "0\n");
 }
 
-// --- without root: everything works, nothing is claimed to be held ---------------------------------------------------
+// --- without root: everything works, nothing is claimed to be held
+// ---------------------------------------------------
 
 class Unprivileged : public RuntimeTest {
   protected:
@@ -166,11 +185,14 @@ class Unprivileged : public RuntimeTest {
 TEST_F(Unprivileged, runs_as_advisory) {
     EXPECT_TRUE(in_child(true, [&] {
         open();
-        auto launch = shell("id -u; (setsid sh -c 'exec 9>lock; flock 9; touch up; sleep 600' &) ; while [ ! -e up ]; do sleep 0.01; done");
+        auto launch = shell(
+            "id -u; (setsid sh -c 'exec 9>lock; flock 9; touch up; sleep 600' &) ; while [ ! -e up ]; do "
+            "sleep 0.01; done");
         launch.allocation.cpu = MilliCpu(1000);
         const auto end = run(launch);
         const bool gone = std::system(("flock -n " + folder(launch.id) + "/work/lock true").c_str()) == 0;
-        return end.reason == Reason::exit_zero && end.advisory && gone && runtime_->enforcement().cpu == "advisory" &&
+        return end.reason == Reason::exit_zero && end.advisory && gone &&
+               runtime_->enforcement().cpu == "advisory" &&
                log_of(launch.id) == std::to_string(::geteuid()) + "\n";
     }));
 }
@@ -182,7 +204,8 @@ TEST_F(Unprivileged, refuses_what_it_cannot_hold_and_says_what) {
         auto launch = shell("true");
         launch.allocation.memory = Bytes(1 << 30);
         const auto end = run(launch);
-        return end.reason == Reason::unenforceable && end.state == State::failed && end.detail.find("memory (") != std::string::npos;
+        return end.reason == Reason::unenforceable && end.state == State::failed &&
+               end.detail.find("memory (") != std::string::npos;
     }));
 }
 

@@ -1,9 +1,9 @@
-// What the tests of the process runtime share: a loop to be driven, a folder, short tasks. Real processes, no sleeps: `until` waits for
-// a condition with a generous deadline.
+// What the tests of the process runtime share: a loop to be driven, a folder, short tasks. Real processes, no
+// sleeps: `until` waits for a condition with a generous deadline.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -85,9 +85,11 @@ class RuntimeTest : public ::testing::Test {
     }
     void TearDown() override {
         if (runtime_) {
-            for (const auto& id : started_) runtime_->stop(id, Millis(0), State::cancelled, Reason::user_cancelled, "");
+            for (const auto& id : started_)
+                runtime_->stop(id, Millis(0), State::cancelled, Reason::user_cancelled, "");
             const bool ended = loop_.until([&] {
-                return std::all_of(started_.begin(), started_.end(), [&](const auto& id) { return final(id); });
+                return std::all_of(started_.begin(), started_.end(),
+                                   [&](const auto& id) { return final(id); });
             });
             EXPECT_TRUE(ended) << "a task outlived its test";
         }
@@ -95,7 +97,7 @@ class RuntimeTest : public ::testing::Test {
         remove_tree(base_);
         Cgroups groups(options_.cgroup_parent);
         for (const auto& name : groups.names()) loop_.until([&] { return groups.remove(name); });
-        groups.remove(".");
+        groups.remove("");
         if (HasFailure()) std::cerr << "the last end: " << ended_ << "\n";
     }
 
@@ -157,7 +159,9 @@ class RuntimeTest : public ::testing::Test {
     static bool in_child(bool without_root, const std::function<bool()>& body) {
         const pid_t child = ::fork();
         if (child == 0) {
-            if (without_root && is_root() && (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
+            if (without_root && is_root() &&
+                (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0))
+                ::_exit(2);
             ::_exit(body() ? 0 : 1);
         }
         int status = -1;

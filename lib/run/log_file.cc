@@ -42,8 +42,8 @@ bool find_base(Part& part, const std::string& index) {
 
 }  // namespace
 
-Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, const std::string& index, std::int64_t offset,
-                                                      std::size_t bytes_max) {
+Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, const std::string& index,
+                                                      std::int64_t offset, std::size_t bytes_max) {
     constexpr int looks_max = 100;
     for (int look = 0; look < looks_max; ++look) {
         Part old = open_part(path + ".1"), now = open_part(path);
@@ -60,7 +60,8 @@ Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, c
             out.resize(std::min(bytes_max, before + static_cast<std::size_t>(part->base + part->size - at)));
             std::size_t filled = before;
             while (filled < out.size()) {
-                const ssize_t got = ::pread(part->fd.get(), out.data() + filled, out.size() - filled, at - part->base);
+                const ssize_t got =
+                    ::pread(part->fd.get(), out.data() + filled, out.size() - filled, at - part->base);
                 if (got <= 0) break;
                 filled += static_cast<std::size_t>(got);
                 at += got;

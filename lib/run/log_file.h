@@ -9,7 +9,7 @@
 namespace crater::run {
 
 // An offset before the oldest byte kept is moved up to it; the second value is where to go on.
-Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, const std::string& index, std::int64_t offset,
-                                                      std::size_t bytes_max);
+Result<std::pair<std::string, std::int64_t>> read_log(const std::string& path, const std::string& index,
+                                                      std::int64_t offset, std::size_t bytes_max);
 
 }  // namespace crater::run

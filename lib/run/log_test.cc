@@ -14,7 +14,8 @@ class Logs : public RuntimeTest {
     }
     static std::string line(int n) {
         std::string digits = std::to_string(n);
-        return std::string(9 - digits.size(), '0') + digits + "\n";  // 10 bytes, so that an offset tells the number
+        return std::string(9 - digits.size(), '0') + digits +
+               "\n";  // 10 bytes, so that an offset tells the number
     }
 };
 
@@ -50,8 +51,9 @@ TEST_F(Logs, are_bounded_and_rotated_once) {
 
 TEST_F(Logs, are_followed_while_they_are_rotated) {
     // The task goes on only when the reader has seen what it wrote, so nothing may be missing.
-    const auto launch = shell("i=0; while [ $i -lt 1500 ]; do printf '%09d\\n' $i; i=$((i+1)); "
-                              "[ $((i % 300)) -ne 0 ] || while [ ! -e seen$i ]; do sleep 0.005; done; done");
+    const auto launch = shell(
+        "i=0; while [ $i -lt 1500 ]; do printf '%09d\\n' $i; i=$((i+1)); "
+        "[ $((i % 300)) -ne 0 ] || while [ ! -e seen$i ]; do sleep 0.005; done; done");
     start(launch);
     std::string text;
     std::int64_t at = 0;
@@ -61,7 +63,8 @@ TEST_F(Logs, are_followed_while_they_are_rotated) {
             text += part->first;
             at = part->second;
         }
-        if (at > 0 && at % 3000 == 0) std::ofstream(folder(launch.id) + "/work/seen" + std::to_string(at / 10)) << "";
+        if (at > 0 && at % 3000 == 0)
+            std::ofstream(folder(launch.id) + "/work/seen" + std::to_string(at / 10)) << "";
         return at == 15'000;
     }));
     std::string wanted;

@@ -1,4 +1,5 @@
-// The `none` runtime: tasks that only hold their slices for a while. For simulated nodes, load tests and the simulator.
+// The `none` runtime: tasks that only hold their slices for a while. For simulated nodes, load tests and the
+// simulator.
 #include <map>
 
 #include "crater/run/runtime.h"
@@ -37,8 +38,10 @@ class OccupyingRuntime final : public Runtime {
             const auto now = tasks_.find(id);
             if (now == tasks_.end()) return;
             now->second.timer = 0;
-            if (limited) enter(now->second, State::failed, Reason::time_limit, "", 143);
-            else enter(now->second, State::finished, Reason::exit_zero, "", 0);
+            if (limited)
+                enter(now->second, State::failed, Reason::time_limit, "", 143);
+            else
+                enter(now->second, State::finished, Reason::exit_zero, "", 0);
         });
     }
 

@@ -1,7 +1,9 @@
-// The `process` runtime: folders, groups and shims of tasks. All state is on disk, so this object may vanish at any instant.
+// The `process` runtime: folders, groups and shims of tasks. All state is on disk, so this object may vanish
+// at any instant.
 //
-// Order of a start: launch.json (durable) -> groups -> shim.launch -> shim, which takes shim.lock, writes who it is, and only then begins.
-// So a folder without launch.json began nothing; one whose shim.lock is empty may begin again; one with a written lock never does.
+// Order of a start: launch.json (durable) -> groups -> shim.launch -> shim, which takes shim.lock, writes who
+// it is, and only then begins. So a folder without launch.json began nothing; one whose shim.lock is empty
+// may begin again; one with a written lock never does.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -24,11 +26,11 @@ namespace {
 struct Entry {
     Launch launch;
     TaskEvent last;
-    bool active = true;    // a shim lives, or is about to
+    bool active = true;  // a shim lives, or is about to
     bool advisory = false;
-    Fd answer;             // the shim's first word is awaited
-    std::string group;     // "" = none
-    std::string stop;      // a stop request that could not be written yet
+    Fd answer;          // the shim's first word is awaited
+    std::string group;  // "" = none
+    std::string stop;   // a stop request that could not be written yet
     std::int64_t usage_cpu_us = -1, usage_ticks = 0;
 };
 
@@ -52,14 +54,17 @@ class ProcessRuntime final : public Runtime {
         namespaces_ = namespaces_work();
         user_ = task_user(options_.task_user);
         if (root && user_.name != options_.task_user)
-            log::info("the account for tasks is missing; they run as nobody", {{"task_user", options_.task_user}});
+            log::info("the account for tasks is missing; they run as nobody",
+                      {{"task_user", options_.task_user}});
         // Without namespaces a task has to pass through these folders to its own.
         const mode_t passage = root && !namespaces_ ? 0711 : 0700;
         CRATER_TRY_VOID(make_folder(options_.data, passage));
         std::error_code error;
         options_.data = std::filesystem::canonical(options_.data, error);
-        if (error) return fail(Code::internal, "the data folder " + options_.data + ": " + error.message(), "data");
-        for (const char* part : {"/tasks", "/checkpoints", "/output"}) CRATER_TRY_VOID(make_folder(options_.data + part, passage));
+        if (error)
+            return fail(Code::internal, "the data folder " + options_.data + ": " + error.message(), "data");
+        for (const char* part : {"/tasks", "/checkpoints", "/output"})
+            CRATER_TRY_VOID(make_folder(options_.data + part, passage));
         CRATER_TRY_VOID(make_folder(options_.data + "/logs", 0700));
         if (::access(options_.shim.c_str(), X_OK) != 0)
             return fail(Code::not_found, "crater-shim is not at " + options_.shim, "shim");
@@ -77,24 +82,30 @@ class ProcessRuntime final : public Runtime {
         std::vector<Adopted> all;
         for (const auto& name : list_folder(options_.data + "/tasks")) {
             Entry* entry = load(name);
-            if (entry && !exists(paths(*entry).folder + "/settled")) all.push_back({entry->launch, entry->last});
+            if (entry && !exists(paths(*entry).folder + "/settled"))
+                all.push_back({entry->launch, entry->last});
         }
         // Groups of ours whose task is not there any more.
         for (const auto& group : groups_.names())
-            if (group.starts_with(tag_ + ".") && group != shim_group() && !has_group(group)) drop_group(group);
+            if (group.starts_with(tag_ + ".") && group != shim_group() && !has_group(group))
+                drop_group(group);
         arm();
         return all;
     }
 
     void start(Launch launch) override {
         const TaskId id = launch.id;
-        if (Entry* known = find(id)) return tell(known->last);  // said again: the first answer may have been lost
+        if (const auto valid = check_id(id.job, "job"); !valid)
+            return tell(event(id, State::failed, Reason::rejected, valid.error().text()));
+        if (Entry* known = find(id))
+            return tell(known->last);  // said again: the first answer may have been lost
         Entry& entry = entries_[id];
         entry.launch = std::move(launch);
         entry.last = event(id, State::preparing, Reason::launched, "");
         if (const auto refusal = check(entry); !refusal.detail.empty()) return end_unstarted(entry, refusal);
         entry.last.advisory = entry.advisory;
-        if (const auto kept = keep(entry); !kept) return end_unstarted(entry, {Reason::start_failed, kept.error().message});
+        if (const auto kept = keep(entry); !kept)
+            return end_unstarted(entry, {Reason::start_failed, kept.error().message});
         tell(entry.last);
         begin(entry);
         arm();
@@ -114,7 +125,7 @@ class ProcessRuntime final : public Runtime {
     void settle(const TaskId& id) override {
         const Entry* entry = find(id);
         if (!entry || entry->active || !exists(paths(*entry).folder)) return;
-        if (const auto done = write_durable(paths(*entry).folder, "settled", ""); !done)
+        if (const auto done = write_whole(paths(*entry).folder, "settled", ""); !done)
             log::warning("an exit stays unsettled", {{"task", id.text()}, {"error", done.error().message}});
     }
 
@@ -138,7 +149,8 @@ class ProcessRuntime final : public Runtime {
             const std::int64_t ticks = clock_.ticks_us();
             TaskUsage use{id, 0, Bytes(now.memory_bytes), now.read_bytes, now.write_bytes, now.pids};
             if (entry.usage_cpu_us >= 0 && ticks > entry.usage_ticks)
-                use.cpu_cores = std::max(0.0, static_cast<double>(now.cpu_us - entry.usage_cpu_us) / static_cast<double>(ticks - entry.usage_ticks));
+                use.cpu_cores = std::max(0.0, static_cast<double>(now.cpu_us - entry.usage_cpu_us) /
+                                                  static_cast<double>(ticks - entry.usage_ticks));
             entry.usage_cpu_us = now.cpu_us;
             entry.usage_ticks = ticks;
             all.push_back(use);
@@ -146,27 +158,38 @@ class ProcessRuntime final : public Runtime {
         return all;
     }
 
-    Result<std::pair<std::string, std::int64_t>> log(const TaskId& id, std::int64_t offset, std::size_t bytes_max) override {
+    Result<std::pair<std::string, std::int64_t>> log(const TaskId& id, std::int64_t offset,
+                                                     std::size_t bytes_max) override {
+        CRATER_TRY_VOID(check_id(id.job, "job"));
         const TaskPaths at = task_paths(options_, id);
         return read_log(at.log, at.folder + "/log.index", offset, bytes_max);
     }
 
     Enforcement enforcement() const override {
-        const auto how = [&](Controller c) { return options_.simulated ? std::string("simulated") : groups_.mechanism(c); };
+        const auto how = [&](Controller c) {
+            return options_.simulated ? std::string("simulated") : groups_.mechanism(c);
+        };
         const std::string gpu = options_.simulated ? "simulated" : "advisory";
-        return {how(Controller::cpu), how(Controller::memory), how(Controller::pids), how(Controller::disk_io), gpu, gpu};
+        return {how(Controller::cpu),
+                how(Controller::memory),
+                how(Controller::pids),
+                how(Controller::disk_io),
+                gpu,
+                gpu};
     }
 
   private:
     TaskPaths paths(const Entry& entry) const { return task_paths(options_, entry.launch.id); }
     std::string shim_group() const { return tag_ + ".shims"; }
     bool has_group(const std::string& group) const {
-        return std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return e.second.active && e.second.group == group; });
+        return std::any_of(entries_.begin(), entries_.end(),
+                           [&](const auto& e) { return e.second.active && e.second.group == group; });
     }
 
     Entry* find(const TaskId& id) {
         const auto it = entries_.find(id);
-        return it != entries_.end() ? &it->second : load(id.text());
+        if (it != entries_.end()) return &it->second;
+        return check_id(id.job, "job") ? load(id.text()) : nullptr;
     }
 
     TaskEvent event(const TaskId& id, State state, Reason reason, std::string detail) const {
@@ -185,26 +208,33 @@ class ProcessRuntime final : public Runtime {
         });
     }
 
-    // --- starting -----------------------------------------------------------------------------------------------
+    // --- starting
+    // -----------------------------------------------------------------------------------------------
 
     // What this node cannot do for the task; sets `advisory` where that is allowed.
     Refusal check(Entry& entry) const {
         const Launch& launch = entry.launch;
-        if (const auto problem = launch_problem(launch, options_); !problem.empty()) return {Reason::start_failed, problem};
-        if (launch.run_as_root && !options_.allow_root_tasks) return {Reason::rejected, "this node runs no tasks as root"};
+        if (const auto problem = launch_problem(launch, options_); !problem.empty())
+            return {Reason::start_failed, problem};
+        if (launch.run_as_root && !options_.allow_root_tasks)
+            return {Reason::rejected, "this node runs no tasks as root"};
         const Allocation& a = launch.allocation;
         std::string missing;
         const auto need = [&](bool needed, Controller c, const char* what) {
             if (!needed || (!options_.simulated && groups_.holds(c))) return;
-            missing += (missing.empty() ? "" : "; ") + std::string(what) + " (" + (options_.simulated ? "simulated" : groups_.why_not(c)) + ")";
+            missing += (missing.empty() ? "" : "; ") + std::string(what) + " (" +
+                       (options_.simulated ? "simulated" : groups_.why_not(c)) + ")";
         };
         need(static_cast<bool>(a.cpu), Controller::cpu, "cpu");
         need(static_cast<bool>(a.memory), Controller::memory, "memory");
         need(!a.cpu_set.empty(), Controller::cpuset, "cpu_set");
         need(!a.disk.empty() && (a.disk_iops || a.disk_bandwidth), Controller::disk_io, "disk_io");
-        if (!options_.simulated && !a.disk.empty() && (a.disk_iops || a.disk_bandwidth) && disk_number(a.disk).empty())
-            missing += (missing.empty() ? "" : "; ") + std::string("disk_io (disk ") + a.disk + " is not on this machine)";
-        if (!namespaces_) missing += (missing.empty() ? "" : "; ") + std::string("isolation (no namespaces without root)");
+        if (!options_.simulated && !a.disk.empty() && (a.disk_iops || a.disk_bandwidth) &&
+            disk_number(a.disk).empty())
+            missing += (missing.empty() ? "" : "; ") + std::string("disk_io (disk ") + a.disk +
+                       " is not on this machine)";
+        if (!namespaces_)
+            missing += (missing.empty() ? "" : "; ") + std::string("isolation (no namespaces without root)");
         entry.advisory = !missing.empty();
         if (missing.empty() || options_.allow_unenforced || options_.simulated) return {};
         return {Reason::unenforceable, "this node cannot hold: " + missing};
@@ -216,7 +246,11 @@ class ProcessRuntime final : public Runtime {
         const mode_t passage = ::geteuid() == 0 && !namespaces_ ? 0711 : 0700;
         remove_tree(at.folder);  // what a torn start left
         CRATER_TRY_VOID(make_folder(at.folder, passage));
-        return write_durable(at.folder, "launch.json", format_launch(entry.launch, boot_));
+        const std::string text = format_launch(entry.launch, boot_);
+        // What cannot be read back would be a task that nobody finds again.
+        if (!parse_launch(text))
+            return fail(Code::invalid, "the launch cannot be kept: a value in it is out of its range");
+        return write_durable(at.folder, "launch.json", text);
     }
 
     // Everything from the kept launch to the shim; may be repeated after a crash anywhere in it.
@@ -252,7 +286,7 @@ class ProcessRuntime final : public Runtime {
         for (const auto& own : {at.work, at.temp, at.checkpoints, at.output})
             CRATER_TRY_VOID(make_folder(own, 0700, setting.user.uid, setting.user.gid));
         CRATER_TRY_VOID(make_folder(at.root, 0700));
-        CRATER_TRY_VOID(write_durable(at.folder, "shim.launch", shim_launch(launch, options_, setting)));
+        CRATER_TRY_VOID(write_whole(at.folder, "shim.launch", shim_launch(launch, options_, setting)));
         return spawn_shim(options_.shim, at.folder);
     }
 
@@ -264,22 +298,27 @@ class ProcessRuntime final : public Runtime {
 
     // Ends a task that no shim ran: with a record, when its folder is there.
     void end_unstarted(Entry& entry, const Refusal& refusal) {
-        const std::string text = format_record({{"code", refusal.reason == Reason::start_failed ? "126" : "-1"},
-                                                {"reason", std::string(name_of(refusal.reason))},
-                                                {"error", refusal.detail},
-                                                {"ended", std::to_string(clock_.now().ms)}});
+        const std::string text =
+            format_record({{"code", refusal.reason == Reason::start_failed ? "126" : "-1"},
+                           {"reason", std::string(name_of(refusal.reason))},
+                           {"error", refusal.detail},
+                           {"ended", std::to_string(clock_.now().ms)}});
         const TaskPaths at = paths(entry);
         if (exists(at.folder + "/launch.json"))
             if (const auto done = write_durable(at.folder, "exit", text); !done)
-                log::warning("the end of a task could not be recorded", {{"task", entry.launch.id.text()}, {"error", done.error().message}});
+                log::warning("the end of a task could not be recorded",
+                             {{"task", entry.launch.id.text()}, {"error", done.error().message}});
         finish(entry, text);
     }
 
-    // --- watching -----------------------------------------------------------------------------------------------
+    // --- watching
+    // -----------------------------------------------------------------------------------------------
 
     void arm() {
         if (timer_ != 0) return;
-        const bool busy = !dying_groups_.empty() || std::any_of(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.active; });
+        const bool busy =
+            !dying_groups_.empty() ||
+            std::any_of(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.active; });
         if (!busy) return;
         timer_ = loop_.after(options_.poll, [this] {
             timer_ = 0;
@@ -300,7 +339,8 @@ class ProcessRuntime final : public Runtime {
         if (!entry.stop.empty()) deliver_stop(entry);
         const bool answered = hear_answer(entry);
         if (!entry.active) return;
-        const ShimLock lock = look_at_lock(folder);  // before the record: a shim writes it while it holds the lock
+        const ShimLock lock =
+            look_at_lock(folder);  // before the record: a shim writes it while it holds the lock
         see_running(entry, folder);
         if (const auto exit = read_text(folder + "/exit")) return finish(entry, *exit);
         if (lock.held || !answered) return;
@@ -325,7 +365,9 @@ class ProcessRuntime final : public Runtime {
         if (got < 0) return false;  // nothing yet
         entry.answer.reset();
         if (got > 0 && text[0] == 'E')
-            end_unstarted(entry, {Reason::start_failed, "crater-shim: " + std::string(text + 1, static_cast<std::size_t>(got - 1))});
+            end_unstarted(entry,
+                          {Reason::start_failed,
+                           "crater-shim: " + std::string(text + 1, static_cast<std::size_t>(got - 1))});
         return true;
     }
 
@@ -336,15 +378,21 @@ class ProcessRuntime final : public Runtime {
             if (!entry.group.empty()) groups_.kill(entry.group);
             if (!namespaces_) kill_by_environment("CRATER_TEMP_PATH=" + paths(entry).temp);
         }
-        if (rebooted) return end_unstarted(entry, {Reason::node_lost, "the node restarted while the task ran"});
-        if (lock.written) return end_unstarted(entry, {Reason::killed_by_signal, "its shim was killed, and the task with it"});
+        if (rebooted)
+            return end_unstarted(entry, {Reason::node_lost, "the node restarted while the task ran"});
+        if (lock.written)
+            return end_unstarted(entry,
+                                 {Reason::killed_by_signal, "its shim was killed, and the task with it"});
         end_unstarted(entry, {Reason::start_failed, "crater-shim ended before it began"});
     }
 
     void deliver_stop(Entry& entry) {
-        const auto done = write_durable(paths(entry).folder, "stop", entry.stop);
-        if (done) entry.stop.clear();
-        else log::warning("a stop could not be delivered yet", {{"task", entry.launch.id.text()}, {"error", done.error().message}});
+        const auto done = write_whole(paths(entry).folder, "stop", entry.stop);
+        if (done)
+            entry.stop.clear();
+        else
+            log::warning("a stop could not be delivered yet",
+                         {{"task", entry.launch.id.text()}, {"error", done.error().message}});
     }
 
     void finish(Entry& entry, const std::string& exit_text) {
@@ -367,14 +415,17 @@ class ProcessRuntime final : public Runtime {
         dying_groups_.push_back(group);
     }
 
-    // --- after a restart ----------------------------------------------------------------------------------------
+    // --- after a restart
+    // ----------------------------------------------------------------------------------------
 
-    // The task of a folder, taken up where it is; nullptr when the folder holds none. Tells nothing: `last` says it.
+    // The task of a folder, taken up where it is; nullptr when the folder holds none. Tells nothing: `last`
+    // says it.
     Entry* load(const std::string& name) {
         const std::string folder = options_.data + "/tasks/" + name;
         if (!exists(folder)) return nullptr;
         auto kept = parse_launch(read_text(folder + "/launch.json", 64 << 20).value_or(""));
-        const ShimLock lock = look_at_lock(folder);  // before the record: a shim writes it while it holds the lock
+        const ShimLock lock =
+            look_at_lock(folder);  // before the record: a shim writes it while it holds the lock
         if (!kept || kept->first.id.text() != name) {
             if (!lock.held) remove_tree(folder);  // nothing was begun
             return nullptr;
@@ -388,12 +439,18 @@ class ProcessRuntime final : public Runtime {
         entry.last = event(id, State::preparing, Reason::launched, "");
         entry.last.advisory = entry.advisory;
         if (!options_.simulated) entry.group = tag_ + "." + id.text();
-        if (const auto exit = read_text(folder + "/exit")) finish(entry, *exit);
-        else if (lock.held) take_up(entry, folder);
-        else if (lock.written) vanish(entry, lock);
-        else if (kept->second == boot_) begin(entry);
-        else end_unstarted(entry, {Reason::node_lost, "the node restarted before the task began"});
+        if (const auto exit = read_text(folder + "/exit"))
+            finish(entry, *exit);
+        else if (lock.held)
+            take_up(entry, folder);
+        else if (lock.written)
+            vanish(entry, lock);
+        else if (kept->second == boot_)
+            begin(entry);
+        else
+            end_unstarted(entry, {Reason::node_lost, "the node restarted before the task began"});
         telling_ = told;
+        arm();
         return &entry;
     }
 
@@ -401,7 +458,8 @@ class ProcessRuntime final : public Runtime {
         see_running(entry, folder);
         if (entry.group.empty()) return;
         if (const auto again = groups_.make(entry.group, held_limits(entry)); !again)
-            log::warning("a limit could not be set again", {{"task", entry.launch.id.text()}, {"error", again.error().message}});
+            log::warning("a limit could not be set again",
+                         {{"task", entry.launch.id.text()}, {"error", again.error().message}});
     }
 
     ProcessOptions options_;

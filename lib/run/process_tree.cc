@@ -67,7 +67,8 @@ void kill_by_environment(const std::string& entry) {
     for (const auto& name : list_folder("/proc")) {
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         const auto env = read_text("/proc/" + name + "/environ");
-        if (env && ('\0' + *env + '\0').find(needle) != std::string::npos) ::kill(static_cast<pid_t>(std::stol(name)), SIGKILL);
+        if (env && ('\0' + *env + '\0').find(needle) != std::string::npos)
+            ::kill(static_cast<pid_t>(std::stol(name)), SIGKILL);
     }
 }
 

@@ -15,7 +15,8 @@ namespace crater::run {
 
 Result<Fd> spawn_shim(const std::string& program, const std::string& folder) {
     int pipe_ends[2];
-    if (::pipe2(pipe_ends, O_CLOEXEC) != 0) return fail(Code::internal, std::string("pipe: ") + std::strerror(errno));
+    if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
+        return fail(Code::internal, std::string("pipe: ") + std::strerror(errno));
     Fd reader(pipe_ends[0]), writer(pipe_ends[1]);
     ::fcntl(reader.get(), F_SETFL, O_NONBLOCK);
     posix_spawn_file_actions_t actions;
@@ -33,7 +34,8 @@ Result<Fd> spawn_shim(const std::string& program, const std::string& folder) {
     ::posix_spawnattr_destroy(&attributes);
     if (error != 0) return fail(Code::internal, "cannot run " + program + ": " + std::strerror(error));
     // The first process only forks the one that stays.
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
     return reader;
 }
 

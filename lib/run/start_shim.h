@@ -8,7 +8,8 @@
 
 namespace crater::run {
 
-// The descriptor on which the shim answers once ("R", "L", "E..."); see shim/main.cc. Returns as soon as the shim has let go of us.
+// The descriptor on which the shim answers once ("R", "L", "E..."); see shim/main.cc. Returns as soon as the
+// shim has let go of us.
 Result<Fd> spawn_shim(const std::string& program, const std::string& folder);
 
 struct ShimLock {

@@ -63,14 +63,16 @@ Result<void> ensure_task_user(const std::string& name) {
     if (::geteuid() != 0) return fail(Code::forbidden, "only root can make the account " + name, "task_user");
     const pid_t child = ::fork();
     if (child == 0) {
-        ::execlp("useradd", "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell",
-                 "/usr/sbin/nologin", name.c_str(), nullptr);
+        ::execlp("useradd", "useradd", "--system", "--user-group", "--no-create-home", "--home-dir",
+                 "/nonexistent", "--shell", "/usr/sbin/nologin", name.c_str(), nullptr);
         ::_exit(127);
     }
     int status = 0;
-    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (::getpwnam(name.c_str())) return {};
-    return fail(Code::internal, "useradd could not make the account " + name, "task_user", "make it by hand: useradd --system " + name);
+    return fail(Code::internal, "useradd could not make the account " + name, "task_user",
+                "make it by hand: useradd --system " + name);
 }
 
 bool namespaces_work() {
@@ -84,7 +86,8 @@ bool namespaces_work() {
             ::_exit(made ? 0 : 1);
         }
         int status = 1;
-        while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
         return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }();
     return works;
@@ -97,16 +100,21 @@ std::string boot_id() {
 }
 
 std::string format_launch(const Launch& launch, const std::string& boot) {
-    const LaunchRecord record{launch.id.job, launch.id.task, launch.id.attempt, launch.spec, launch.allocation, launch.env,
-                              launch.tenant, boot, launch.run_as_root};
+    const LaunchRecord record{launch.id.job,     launch.id.task, launch.id.attempt, launch.spec,
+                              launch.allocation, launch.env,     launch.tenant,     boot,
+                              launch.run_as_root};
     return codec::write_json(record, {.reveal = true});
 }
 
 std::optional<std::pair<Launch, std::string>> parse_launch(const std::string& text) {
     auto record = codec::read_json<LaunchRecord>(text, {.allow_unknown = true});
     if (!record) return std::nullopt;
-    return std::pair(Launch{{record->job, record->task, record->attempt}, std::move(record->spec), std::move(record->allocation),
-                            std::move(record->env), record->tenant, record->run_as_root},
+    return std::pair(Launch{{record->job, record->task, record->attempt},
+                            std::move(record->spec),
+                            std::move(record->allocation),
+                            std::move(record->env),
+                            record->tenant,
+                            record->run_as_root},
                      record->boot);
 }
 
@@ -115,7 +123,8 @@ std::string launch_problem(const Launch& launch, const ProcessOptions& options) 
     if (!spec.image.empty()) return "an image needs the docker runtime";
     if (spec.command.argv.empty() || spec.command.argv.front().empty()) return "there is no command";
     const auto relative = [](const std::string& path) { return path.empty() || path.front() != '/'; };
-    if (!spec.working_dir.empty() && relative(spec.working_dir)) return "working_dir " + spec.working_dir + " is not absolute";
+    if (!spec.working_dir.empty() && relative(spec.working_dir))
+        return "working_dir " + spec.working_dir + " is not absolute";
     for (std::size_t i = 0; i < spec.mounts.size(); ++i) {
         const Mount& m = spec.mounts[i];
         const std::string field = "mounts[" + std::to_string(i) + "]";
@@ -135,7 +144,9 @@ std::string shim_launch(const Launch& launch, const ProcessOptions& options, con
         out += text.substr(0, text.find('\0'));
         out += '\0';
     };
-    const auto put = [&](std::string_view key, std::string_view value) { raw(std::string(key) + "=" + std::string(value)); };
+    const auto put = [&](std::string_view key, std::string_view value) {
+        raw(std::string(key) + "=" + std::string(value));
+    };
     const auto number = [&](std::string_view key, std::int64_t value) { put(key, std::to_string(value)); };
     const auto bind = [&](std::string_view flags, const std::string& source, const std::string& target) {
         put("bind", flags);
@@ -161,7 +172,8 @@ std::string shim_launch(const Launch& launch, const ProcessOptions& options, con
         // A temp folder of its own must not hide what the job itself names there.
         const auto keep = [&](const std::string& path, std::string_view flags) {
             const std::string at = normal(path);
-            if (!inside(at, options.data) && at != "/tmp" && at != "/var/tmp" && (inside(at, "/tmp") || inside(at, "/var/tmp")) && exists(at))
+            if (!inside(at, options.data) && at != "/tmp" && at != "/var/tmp" &&
+                (inside(at, "/tmp") || inside(at, "/var/tmp")) && exists(at))
                 bind(flags, at, at);
         };
         if (!spec.working_dir.empty()) keep(spec.working_dir, "u?");
@@ -180,8 +192,10 @@ std::string shim_launch(const Launch& launch, const ProcessOptions& options, con
         std::string list;
         for (const auto cpu : cpus) list += (list.empty() ? "" : ",") + std::to_string(cpu);
         if (!list.empty()) put("cpus", list);
-        if (launch.allocation.numa_node >= 0 && spec.numa_binding_policy != NumaPolicy::none && exists("/sys/devices/system/node/node1"))
-            put("numa", (spec.numa_binding_policy == NumaPolicy::strict ? "bind:" : "prefer:") + std::to_string(launch.allocation.numa_node));
+        if (launch.allocation.numa_node >= 0 && spec.numa_binding_policy != NumaPolicy::none &&
+            exists("/sys/devices/system/node/node1"))
+            put("numa", (spec.numa_binding_policy == NumaPolicy::strict ? "bind:" : "prefer:") +
+                            std::to_string(launch.allocation.numa_node));
     }
     put("cwd", spec.working_dir.empty() ? paths.work : spec.working_dir);
     number("time_limit_ms", spec.time_limit.count());
@@ -195,11 +209,19 @@ std::string shim_launch(const Launch& launch, const ProcessOptions& options, con
 std::string format_stop(Millis grace, State outcome, Reason reason, const std::string& detail) {
     // The shim reads the first line only.
     return "grace_ms=" + std::to_string(grace.count()) + "\n" +
-           format_record({{"outcome", std::string(name_of(outcome))}, {"reason", std::string(name_of(reason))}, {"detail", detail}});
+           format_record({{"outcome", std::string(name_of(outcome))},
+                          {"reason", std::string(name_of(reason))},
+                          {"detail", detail}});
 }
 
 TaskEvent final_event(const TaskId& id, const std::string& exit_text, const std::string& stop_text) {
-    TaskEvent event{.id = id, .state = State::failed, .reason = Reason::start_failed, .detail = {}, .exit_code = -1, .at = {}, .advisory = false};
+    TaskEvent event{.id = id,
+                    .state = State::failed,
+                    .reason = Reason::start_failed,
+                    .detail = {},
+                    .exit_code = -1,
+                    .at = {},
+                    .advisory = false};
     const auto record = parse_record(exit_text);
     if (!record) {
         event.detail = "the record of its end cannot be read";
@@ -219,7 +241,8 @@ TaskEvent final_event(const TaskId& id, const std::string& exit_text, const std:
         event.detail = std::move(detail);
     };
     const auto stop = parse_record(stop_text);
-    const std::string name = signal > 0 && sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : "signal " + std::to_string(signal);
+    const std::string name = signal > 0 && sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal)
+                                                                : "signal " + std::to_string(signal);
     if (const auto reason = text(*record, "reason"); !reason.empty()) {  // written by the runtime itself
         is(State::failed, Reason::start_failed, text(*record, "error"));
         for (const auto& row : enum_names(Reason{}))

@@ -1,4 +1,5 @@
-// A task on disk: where its files are, who it runs as, what it sees, and the launch file that tells the shim all of it.
+// A task on disk: where its files are, who it runs as, what it sees, and the launch file that tells the shim
+// all of it.
 #pragma once
 
 #include <sys/types.h>

@@ -18,12 +18,14 @@ Launch full_launch() {
     launch.id = {"job-1", 2, 3};
     launch.tenant = "research/vision";
     launch.spec.command.argv = {"python3", "train.py", "a b", ""};
-    launch.spec.env = {{"EPOCHS", "10"}, {"API_TOKEN", "t0p"}, {"PATH", "/opt/bin:/bin"}, {"CRATER_JOB_ID", "forged"}};
+    launch.spec.env = {
+        {"EPOCHS", "10"}, {"API_TOKEN", "t0p"}, {"PATH", "/opt/bin:/bin"}, {"CRATER_JOB_ID", "forged"}};
     launch.spec.grace_period = Millis(1500);
     launch.spec.time_limit = Millis(90'061'001);
     launch.spec.resources.gpu.precision = "bf16";
-    launch.allocation.gpus = {{.index = 2, .uuid = "GPU-b", .compute = MilliGpu(500), .memory = Mebibytes(16384)},
-                              {.index = 3, .uuid = "GPU-c", .compute = MilliGpu(500), .memory = Mebibytes(16384)}};
+    launch.allocation.gpus = {
+        {.index = 2, .uuid = "GPU-b", .compute = MilliGpu(500), .memory = Mebibytes(16384)},
+        {.index = 3, .uuid = "GPU-c", .compute = MilliGpu(500), .memory = Mebibytes(16384)}};
     launch.allocation.cpu = MilliCpu(2500);
     launch.allocation.cpu_set = {0, 1, 2, 8};
     launch.allocation.numa_node = 1;
@@ -119,16 +121,20 @@ class Versions : public ::testing::Test {
         return Cgroups("crater", file_).report().version;
     }
     void TearDown() override { std::filesystem::remove(file_); }
-    std::string file_ = std::filesystem::temp_directory_path() / ("crater-mountinfo-" + std::to_string(::getpid()));
+    std::string file_ =
+        std::filesystem::temp_directory_path() / ("crater-mountinfo-" + std::to_string(::getpid()));
 };
 
 TEST_F(Versions, are_told_apart) {
-    const std::string folder = std::filesystem::temp_directory_path() / ("crater-cgroup2-" + std::to_string(::getpid()));
+    const std::string folder =
+        std::filesystem::temp_directory_path() / ("crater-cgroup2-" + std::to_string(::getpid()));
     std::filesystem::create_directory(folder);
     std::ofstream(folder + "/cgroup.controllers") << "cpuset cpu io memory hugetlb pids\n";
-    const std::string v1 = "33 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
-                           "36 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:3 - cgroup cgroup rw,memory\n";
-    const std::string v2 = "41 31 0:38 / " + folder + " rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+    const std::string v1 =
+        "33 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+        "36 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:3 - cgroup cgroup rw,memory\n";
+    const std::string v2 =
+        "41 31 0:38 / " + folder + " rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
     EXPECT_EQ(version("22 27 0:21 / /proc rw - proc proc rw\n"), "none");
     EXPECT_EQ(version(v1), "v1");
     EXPECT_EQ(version(v2), "v2");

@@ -1,10 +1,5 @@
 #include "init.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -19,13 +14,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
 #include "root.h"
 
 namespace shim {
 namespace {
 
 void send_packet(int socket, const Packet& packet) {
-    while (send(socket, &packet, sizeof packet, MSG_NOSIGNAL) < 0 && errno == EINTR) {}
+    while (send(socket, &packet, sizeof packet, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
 }
 
 // Parent of a process and whether it is still alive; -1 when it is gone.
@@ -79,9 +81,15 @@ struct Failure {
     _exit(code);
 }
 
+// What the agent may have set for itself is not for tasks.
 void set_limits() {
-    const rlimit none{0, 0};
+    const rlimit none{0, 0}, any{RLIM_INFINITY, RLIM_INFINITY};
     setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_MEMLOCK, &any);  // locked memory counts in the group; GPU and RDMA libraries need it
+    if (geteuid() == 0) setpriority(PRIO_PROCESS, 0, 0);
+    char* score = read_file("/proc/self/oom_score_adj", nullptr);
+    if (score && number(score) < 0) write_text("/proc/self/oom_score_adj", "0");
+    free(score);
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         if (files.rlim_max > 65536) files.rlim_max = 65536;
@@ -138,8 +146,9 @@ bool drop_rights(const Launch& launch) {
     if (!drop_rights(launch)) give_up(error_pipe, 126, Message("cannot give up rights: %s", strerror(errno)));
     if (!launch.namespaces) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (chdir(launch.cwd) != 0)
-        give_up(error_pipe, errno == ENOENT || errno == ENOTDIR ? 127 : 126,
-                Message("working_dir %s cannot be entered by uid %u: %s", launch.cwd, getuid(), strerror(errno)));
+        give_up(
+            error_pipe, errno == ENOENT || errno == ENOTDIR ? 127 : 126,
+            Message("working_dir %s cannot be entered by uid %u: %s", launch.cwd, getuid(), strerror(errno)));
     for (int signal = 1; signal < NSIG; ++signal) {
         struct sigaction action {};
         action.sa_handler = SIG_DFL;
@@ -204,7 +213,8 @@ void run_init(Launch& launch, int socket, int output) {
     List<int> groups;
     for (std::size_t i = 0; i < launch.cgroups.count; ++i) {
         const int fd = open(Path("%s/cgroup.procs", launch.cgroups.items[i]), O_WRONLY | O_CLOEXEC);
-        if (fd < 0) refuse(socket, 126, Message("cannot open %s: %s", launch.cgroups.items[i], strerror(errno)));
+        if (fd < 0)
+            refuse(socket, 126, Message("cannot open %s: %s", launch.cgroups.items[i], strerror(errno)));
         groups.add(fd);
     }
     if (launch.namespaces) {
@@ -241,7 +251,8 @@ void run_init(Launch& launch, int socket, int output) {
         pollfd fds[2] = {{children, POLLIN, 0}, {socket, POLLIN, 0}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR) break;
         signalfd_siginfo info;
-        while (read(children, &info, sizeof info) > 0) {}
+        while (read(children, &info, sizeof info) > 0) {
+        }
         if (fds[1].revents) {
             Packet packet;
             const ssize_t n = recv(socket, &packet, sizeof packet, MSG_DONTWAIT);
@@ -252,7 +263,8 @@ void run_init(Launch& launch, int socket, int output) {
     }
     // What the command left behind ends with it.
     signal_below(SIGKILL, launch.namespaces);
-    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {}
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
     _exit(0);
 }
 

@@ -27,24 +27,42 @@ const char* load(const char* dir, Launch& out) {
         *value++ = 0;
         const auto is = [&](const char* name) { return strcmp(key, name) == 0; };
         if (is("end")) return nullptr;
-        if (is("log")) out.log = value;
-        else if (is("root")) out.root = value;
-        else if (is("cwd")) out.cwd = value;
-        else if (is("memory_events")) out.memory_events = value;
-        else if (is("cgroup_kill")) out.cgroup_kill = value;
-        else if (is("cpus")) out.cpus = value;
-        else if (is("numa")) out.numa = value;
-        else if (is("log_max_bytes")) out.log_max_bytes = number(value);
-        else if (is("time_limit_ms")) out.time_limit_ms = number(value);
-        else if (is("grace_ms")) out.grace_ms = number(value);
-        else if (is("uid")) out.uid = static_cast<unsigned>(number(value));
-        else if (is("gid")) out.gid = static_cast<unsigned>(number(value));
-        else if (is("namespaces")) out.namespaces = number(value) == 1;
-        else if (is("root_task")) out.root_task = number(value) == 1;
-        else if (is("cgroup")) out.cgroups.add(value);
-        else if (is("shim_cgroup")) out.shim_cgroups.add(value);
-        else if (is("arg")) out.args.add(value);
-        else if (is("env")) out.env.add(value);
+        if (is("log"))
+            out.log = value;
+        else if (is("root"))
+            out.root = value;
+        else if (is("cwd"))
+            out.cwd = value;
+        else if (is("memory_events"))
+            out.memory_events = value;
+        else if (is("cgroup_kill"))
+            out.cgroup_kill = value;
+        else if (is("cpus"))
+            out.cpus = value;
+        else if (is("numa"))
+            out.numa = value;
+        else if (is("log_max_bytes"))
+            out.log_max_bytes = number(value);
+        else if (is("time_limit_ms"))
+            out.time_limit_ms = number(value);
+        else if (is("grace_ms"))
+            out.grace_ms = number(value);
+        else if (is("uid"))
+            out.uid = static_cast<unsigned>(number(value));
+        else if (is("gid"))
+            out.gid = static_cast<unsigned>(number(value));
+        else if (is("namespaces"))
+            out.namespaces = number(value) == 1;
+        else if (is("root_task"))
+            out.root_task = number(value) == 1;
+        else if (is("cgroup"))
+            out.cgroups.add(value);
+        else if (is("shim_cgroup"))
+            out.shim_cgroups.add(value);
+        else if (is("arg"))
+            out.args.add(value);
+        else if (is("env"))
+            out.env.add(value);
         else if (is("hide") || is("tmpfs")) {
             Mount mount;
             mount.kind = is("hide") ? Mount::hide : Mount::tmpfs;
@@ -58,7 +76,8 @@ const char* load(const char* dir, Launch& out) {
             mount.target = mount.source ? next() : nullptr;
             if (!mount.target) return "the launch file is torn";
             out.mounts.add(mount);
-        } else return "the launch file has an unknown key";
+        } else
+            return "the launch file has an unknown key";
     }
     return "the launch file is torn";
 }

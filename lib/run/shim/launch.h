@@ -1,16 +1,18 @@
-// The launch file DIR/tasks/<id>/shim.launch: what the shim is told. Strings, each ended by NUL; the first is "crater-shim=1" (the
-// version), the last "end=1" (so that a torn file is recognised). Each is key=value; keys may repeat:
+// The launch file DIR/tasks/<id>/shim.launch: what the shim is told. Strings, each ended by NUL; the first is
+// "crater-shim=1" (the version), the last "end=1" (so that a torn file is recognised). Each is key=value;
+// keys may repeat:
 //
 //   log, log_max_bytes                where output goes; rotated once at that size
 //   uid, gid                          who the command runs as
-//   namespaces=1                      own mount, pid and ipc namespaces, `root` being the folder for the new root
-//   root_task=1                       stays root
-//   cgroup                            folder of a control group that the command joins (v1: one per controller)
-//   shim_cgroup                       the same for the shim itself, best effort
-//   memory_events                     memory.events (v2) or memory.oom_control (v1) of the task's group
-//   cgroup_kill                       cgroup.kill of the task's group
-//   bind=FLAGS, then source, target   r: read only, u: opened with the task user's rights, o: folders may be made in it, ?: skipped when
-//                                     the source is missing, b: the target is made (a folder on a tmpfs) where missing
+//   namespaces=1                      own mount, pid and ipc namespaces, `root` being the folder for the new
+//   root root_task=1                       stays root cgroup                            folder of a control
+//   group that the command joins (v1: one per controller) shim_cgroup                       the same for the
+//   shim itself, best effort memory_events                     memory.events (v2) or memory.oom_control (v1)
+//   of the task's group cgroup_kill                       cgroup.kill of the task's group bind=FLAGS, then
+//   source, target   r: read only, u: opened with the task user's rights, o: folders may be made in it, ?:
+//   skipped when
+//                                     the source is missing, b: the target is made (a folder on a tmpfs)
+//                                     where missing
 //   hide=PATH                         an empty folder over PATH
 //   tmpfs=PATH                        a writable tmpfs over PATH
 //   cpus=0,1,2  numa=bind:1|prefer:1  affinity and memory policy

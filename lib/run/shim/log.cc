@@ -1,26 +1,31 @@
 #include "log.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 namespace shim {
 
-Log::Log(const char* path, const char* dir, long long bytes_max) : path_(path), dir_(dir), bytes_max_(bytes_max) {
+Log::Log(const char* path, const char* dir, long long bytes_max)
+    : path_(path), dir_(dir), bytes_max_(bytes_max) {
     open_next();
 }
 
 void Log::open_next() {
-    const Path next("%s.next", path_), old("%s.1", path_), index("%s/log.index", dir_), index_new("%s/log.index.new", dir_);
+    const Path next("%s.next", path_), old("%s.1", path_), index("%s/log.index", dir_),
+        index_new("%s/log.index.new", dir_);
     const int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     struct stat st {};
     if (fd < 0 || fstat(fd, &st) != 0) return;
     const long long base = base_ + size_;
     Message text("%llu %lld\n", static_cast<unsigned long long>(st.st_ino), base);
-    if (fd_ >= 0) text = Message("%llu %lld\n%llu %lld\n", static_cast<unsigned long long>(st.st_ino), base, inode_, base_);
+    if (fd_ >= 0)
+        text = Message("%llu %lld\n%llu %lld\n", static_cast<unsigned long long>(st.st_ino), base, inode_,
+                       base_);
     const int list = open(index_new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const bool listed = list >= 0 && write_all(list, text.data, strlen(text));
     if (list >= 0) close(list);
@@ -43,7 +48,8 @@ void Log::put(const char* data, std::size_t size) {
     while (size > 0) {
         if (size_ >= bytes_max_ || fd_ < 0) open_next();
         const long long room = bytes_max_ - size_;
-        const std::size_t part = room < static_cast<long long>(size) ? static_cast<std::size_t>(room > 0 ? room : 0) : size;
+        const std::size_t part =
+            room < static_cast<long long>(size) ? static_cast<std::size_t>(room > 0 ? room : 0) : size;
         const ssize_t done = fd_ >= 0 && part > 0 ? ::write(fd_, data, part) : -1;
         if (done < 0 && errno == EINTR && fd_ >= 0 && part > 0) continue;
         if (done <= 0) {

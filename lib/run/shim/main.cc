@@ -1,17 +1,13 @@
-// crater-shim DIR/tasks/<id>: keeps one task alive and accountable while agents come and go. Needs nothing but the kernel.
+// crater-shim DIR/tasks/<id>: keeps one task alive and accountable while agents come and go. Needs nothing
+// but the kernel.
 //
-// On descriptor 3, when it is open, it answers its starter once: "R" it holds the lock and goes on, "L" another shim does or did,
-// "E" + text it cannot.
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+// On descriptor 3, when it is open, it answers its starter once: "R" it holds the lock and goes on, "L"
+// another shim does or did, "E" + text it cannot.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/inotify.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -19,6 +15,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "init.h"
 #include "launch.h"
@@ -37,11 +39,13 @@ constexpr long long kill_patience_ms = 5'000;  // until an init that does not an
 
 void answer(char kind, const char* text) {
     const Message out("%c%s", kind, text);
-    if (write_all(answer_fd, out.data, strlen(out))) {}
+    if (write_all(answer_fd, out.data, strlen(out))) {
+    }
     close(answer_fd);
 }
 
-// The kernel's word on the task's memory. v2: inotify on memory.events; v1: an eventfd registered with the group.
+// The kernel's word on the task's memory. v2: inotify on memory.events; v1: an eventfd registered with the
+// group.
 struct MemoryWatch {
     const char* path = nullptr;
     int fd = -1;
@@ -59,7 +63,8 @@ struct MemoryWatch {
         const int oom = open(path, O_RDONLY | O_CLOEXEC), events = open(control, O_WRONLY | O_CLOEXEC);
         fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         const Message line("%d %d", fd, oom);
-        if (events < 0 || !write_all(events, line.data, strlen(line))) {}  // then seen at the end only
+        if (events < 0 || !write_all(events, line.data, strlen(line))) {
+        }  // then seen at the end only
         if (events >= 0) close(events);
     }
     long long kills() const {
@@ -78,7 +83,8 @@ struct MemoryWatch {
 
 class Supervisor {
   public:
-    explicit Supervisor(Launch& launch) : launch_(launch), log_(launch.log, launch.dir, launch.log_max_bytes) {}
+    explicit Supervisor(Launch& launch)
+        : launch_(launch), log_(launch.log, launch.dir, launch.log_max_bytes) {}
 
     int run() {
         reserve_exit(launch_.dir);
@@ -106,10 +112,12 @@ class Supervisor {
   private:
     bool start() {
         int output[2], control[2];
-        if (pipe2(output, O_CLOEXEC) != 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
+        if (pipe2(output, O_CLOEXEC) != 0 ||
+            socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
             return failed(126, "cannot make pipes: %s");
         fcntl(output[0], F_SETFL, O_NONBLOCK);
-        if (launch_.namespaces && unshare(CLONE_NEWPID) != 0) return failed(126, "cannot make a pid namespace: %s");
+        if (launch_.namespaces && unshare(CLONE_NEWPID) != 0)
+            return failed(126, "cannot make a pid namespace: %s");
         if (!launch_.namespaces) prctl(PR_SET_CHILD_SUBREAPER, 1);
         init_ = fork();
         if (init_ < 0) return failed(126, "cannot start a process: %s");
@@ -131,7 +139,10 @@ class Supervisor {
     }
 
     void step() {
-        pollfd fds[5] = {{control_, POLLIN, 0}, {output_, POLLIN, 0}, {watch_, POLLIN, 0}, {memory_.fd, POLLIN, 0},
+        pollfd fds[5] = {{control_, POLLIN, 0},
+                         {output_, POLLIN, 0},
+                         {watch_, POLLIN, 0},
+                         {memory_.fd, POLLIN, 0},
                          {signals_, POLLIN, 0}};
         if (poll(fds, 5, timeout()) < 0 && errno != EINTR) sleep(1);
         if (fds[1].revents) pump();
@@ -181,13 +192,7 @@ class Supervisor {
     }
 
     void kill_all() {
-        if (launch_.cgroup_kill) {
-            const int fd = open(launch_.cgroup_kill, O_WRONLY | O_CLOEXEC);
-            if (fd >= 0) {
-                if (!write_all(fd, "1", 1)) {}
-                close(fd);
-            }
-        }
+        if (launch_.cgroup_kill) write_text(launch_.cgroup_kill, "1");
         kill(init_, SIGKILL);
     }
 
@@ -199,7 +204,8 @@ class Supervisor {
 
     void look_for_stop() {
         char buffer[4096];
-        while (read(watch_, buffer, sizeof buffer) > 0) {}
+        while (read(watch_, buffer, sizeof buffer) > 0) {
+        }
         const long long grace = stop_request(launch_.dir);
         if (grace < 0 || ended_) return;
         if (!exit_.oom && !exit_.time_limit) exit_.stopped = true;
@@ -224,13 +230,15 @@ class Supervisor {
             exit_.error = packet.text;
         } else if (n <= 0) {
             int status = 0;
-            while (waitpid(init_, &status, 0) < 0 && errno == EINTR) {}
+            while (waitpid(init_, &status, 0) < 0 && errno == EINTR) {
+            }
             if (!ended_) take_status(WIFSIGNALED(status) ? status : SIGKILL);
             init_ = 0;
             // Without a pid namespace the init may have been killed alone.
             if (!launch_.namespaces) {
                 signal_below(SIGKILL, false);
-                while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {}
+                while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+                }
             }
         }
     }
@@ -251,7 +259,8 @@ class Supervisor {
         return n > 0;
     }
     void drain_output() {
-        while (output_ >= 0 && pump()) {}
+        while (output_ >= 0 && pump()) {
+        }
     }
 
     Launch& launch_;
@@ -265,12 +274,9 @@ class Supervisor {
 };
 
 void join_own_groups(const Launch& launch) {
-    for (std::size_t i = 0; i < launch.shim_cgroups.count; ++i) {
-        const int fd = open(Path("%s/cgroup.procs", launch.shim_cgroups.items[i]), O_WRONLY | O_CLOEXEC);
-        if (fd < 0) continue;
-        if (!write_all(fd, "0", 1)) {}
-        close(fd);
-    }
+    for (std::size_t i = 0; i < launch.shim_cgroups.count; ++i)
+        write_text(Path("%s/cgroup.procs", launch.shim_cgroups.items[i]), "0");
+    write_text("/proc/self/oom_score_adj", "-900");
 }
 
 int run(const char* dir) {
@@ -287,7 +293,8 @@ int run(const char* dir) {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     umask(077);
-    if (chdir("/") != 0) {}
+    if (chdir("/") != 0) {
+    }
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < answer_fd; ++fd) dup2(nothing, fd);
     syscall(SYS_close_range, answer_fd + 1, ~0U, 0);
@@ -312,7 +319,8 @@ int run(const char* dir) {
 
 int main(int argc, char** argv) {
     if (argc != 2 || argv[1][0] != '/') {
-        if (!shim::write_all(2, "usage: crater-shim FOLDER (started by crater-agent)\n", 52)) {}
+        if (!shim::write_all(2, "usage: crater-shim FOLDER (started by crater-agent)\n", 52)) {
+        }
         return 2;
     }
     return shim::run(argv[1]);

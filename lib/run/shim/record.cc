@@ -1,12 +1,13 @@
 #include "record.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace shim {
 namespace {
@@ -39,7 +40,7 @@ Lock take_lock(const char* dir, Message& why) {
     if (fstat(fd, &st) != 0 || st.st_size > 0 || access(Path("%s/exit", dir), F_OK) == 0) return Lock::used;
     const char* boot = read_file("/proc/sys/kernel/random/boot_id", nullptr);
     const Message text("%d %llu %.36s\n", getpid(), start_time(), boot ? boot : "-");
-    if (!write_all(fd, text.data, strlen(text)) || fsync(fd) != 0) {
+    if (!write_all(fd, text.data, strlen(text))) {
         why = Message("shim.lock: %s", strerror(errno));
         return Lock::error;
     }
@@ -49,13 +50,14 @@ Lock take_lock(const char* dir, Message& why) {
 void reserve_exit(const char* dir) {
     const int fd = open(Path("%s/exit.new", dir), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return;
-    if (posix_fallocate(fd, 0, 2048) != 0) {}  // best effort
+    if (posix_fallocate(fd, 0, 2048) != 0) {
+    }  // best effort
     close(fd);
 }
 
 void write_started(const char* dir, long long ms) {
     const Message text("at=%lld\nend=1\n", ms);
-    write_durable(dir, "started", text, strlen(text));
+    write_file(dir, "started", text, false);
 }
 
 void write_exit(const char* dir, const Exit& exit) {
@@ -64,12 +66,13 @@ void write_exit(const char* dir, const Exit& exit) {
     for (const char* at = exit.error; *at; ++at) error[n++] = *at == '\n' ? ' ' : *at;
     error[n] = 0;
     const Text<2048> text(
-        "code=%d\nsignal=%d\noom=%d\ntime_limit=%d\nshutdown=%d\nstopped=%d\nkilled=%d\nstarted=%lld\nended=%lld\n"
+        "code=%d\nsignal=%d\noom=%d\ntime_limit=%d\nshutdown=%d\nstopped=%d\nkilled=%d\nstarted=%lld\nended=%"
+        "lld\n"
         "error=%s\nend=1\n",
         exit.code, exit.signal, exit.oom, exit.time_limit, exit.shutdown, exit.stopped, exit.killed,
         exit.started_ms, exit.ended_ms, error);
     // Nobody else knows how the task ended, so a full disk is waited for.
-    while (!write_durable(dir, "exit", text, strlen(text)) && errno != ENOENT) sleep(1);
+    while (!write_file(dir, "exit", text, true) && errno != ENOENT) sleep(1);
 }
 
 long long stop_request(const char* dir) {

@@ -1,5 +1,7 @@
-// The files that the shim leaves in the task's folder, each written whole or not at all (key=value lines, the last "end=1"):
-//   shim.lock  locked (OFD lock) while the shim or the task's init lives; holds "pid start_time boot_id". Not empty and not locked,
+// The files that the shim leaves in the task's folder, each written whole or not at all (key=value lines, the
+// last "end=1"):
+//   shim.lock  locked (OFD lock) while the shim or the task's init lives; holds "pid start_time boot_id". Not
+//   empty and not locked,
 //              without `exit`: the shim died, the task with it.
 //   started    the command runs
 //   exit       how it ended
@@ -11,7 +13,7 @@
 namespace shim {
 
 struct Exit {
-    int code = -1;    // 128 + signal when killed by one
+    int code = -1;  // 128 + signal when killed by one
     int signal = 0;
     bool oom = false, time_limit = false, shutdown = false;
     bool stopped = false;  // a stop request was acted on before the command ended

@@ -1,7 +1,5 @@
 #include "root.h"
 
-#include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -10,6 +8,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace shim {
 namespace {
@@ -87,7 +88,8 @@ struct Builder {
         return true;
     }
 
-    // Makes room for new entries in a folder of the machine without touching it: a tmpfs with the same content.
+    // Makes room for new entries in a folder of the machine without touching it: a tmpfs with the same
+    // content.
     bool shadow(const char* path) {
         struct stat st {};
         const int from = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -108,7 +110,8 @@ struct Builder {
         return st.st_mode & S_IXOTH;
     }
 
-    // A place to mount on. A folder that the task user could not pass is emptied on the way: it saw nothing of it before.
+    // A place to mount on. A folder that the task user could not pass is emptied on the way: it saw nothing
+    // of it before.
     bool make_target(const char* path, bool folder, Path& target) {
         target = Path("%s", launch.root);
         for (const char* at = path; *at;) {
@@ -136,7 +139,8 @@ struct Builder {
         struct {
             unsigned long long set, clear, propagation, userns;
         } attributes{1 /* MOUNT_ATTR_RDONLY */, 0, 0, 0};
-        if (syscall(442 /* mount_setattr */, AT_FDCWD, target, AT_RECURSIVE, &attributes, sizeof attributes) == 0)
+        if (syscall(442 /* mount_setattr */, AT_FDCWD, target, AT_RECURSIVE, &attributes,
+                    sizeof attributes) == 0)
             return true;
         return mount(nullptr, target, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
     }
@@ -162,20 +166,23 @@ struct Builder {
     }
 
     bool build() {
-        if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed("cannot detach", "/");
+        if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+            return failed("cannot detach", "/");
         if (!mount_tmpfs(launch.root, small_tmpfs)) return false;
         // Binding a folder of the machine that this root lies in must not take the root along.
-        if (mount(nullptr, launch.root, nullptr, MS_UNBINDABLE, nullptr) != 0) return failed("cannot keep apart", launch.root);
+        if (mount(nullptr, launch.root, nullptr, MS_UNBINDABLE, nullptr) != 0)
+            return failed("cannot keep apart", launch.root);
         const int machine = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (machine < 0 || !fill(machine, launch.root, "proc")) return failed("cannot build", launch.root);
         close(machine);
         const Path proc("%s/proc", launch.root);
-        if (mkdir(proc, 0755) != 0 || mount("proc", proc, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+        if (mkdir(proc, 0755) != 0 ||
+            mount("proc", proc, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
             return failed("cannot mount", "/proc");
         for (std::size_t i = 0; i < launch.mounts.count; ++i)
             if (!apply(launch.mounts.items[i])) return false;
-        if (chdir(launch.root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0 ||
-            chdir("/") != 0)
+        if (chdir(launch.root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
+            umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
             return failed("cannot enter", launch.root);
         return true;
     }

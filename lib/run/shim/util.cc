@@ -1,13 +1,14 @@
 #include "util.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace shim {
 
@@ -51,16 +52,25 @@ bool write_all(int fd, const void* data, std::size_t size) {
     return true;
 }
 
+bool write_text(const char* path, const char* text) {
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool done = write_all(fd, text, strlen(text));
+    close(fd);
+    return done;
+}
+
 // No O_TRUNC: a file that reserved its space keeps it until the new text is in place.
-bool write_durable(const char* folder, const char* name, const char* text, std::size_t size) {
+bool write_file(const char* folder, const char* name, const char* text, bool durable) {
+    const std::size_t size = strlen(text);
     const Path temp("%s/%s.new", folder, name), final_name("%s/%s", folder, name);
     const int fd = open(temp, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    const bool written =
-        write_all(fd, text, size) && ftruncate(fd, static_cast<off_t>(size)) == 0 && fsync(fd) == 0;
+    const bool written = write_all(fd, text, size) && ftruncate(fd, static_cast<off_t>(size)) == 0 &&
+                         (!durable || fsync(fd) == 0);
     close(fd);
     if (!written || rename(temp, final_name) != 0) return false;
-    const int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int dir = !durable ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         fsync(dir);
         close(dir);

@@ -50,9 +50,10 @@ void List<T>::add(T item) {
 
 // The file with a NUL behind it, or nullptr with errno.
 char* read_file(const char* path, std::size_t* size);
+bool write_text(const char* path, const char* text);  // into a file that is there
 bool write_all(int fd, const void* data, std::size_t size);
-// Temp file, fsync, rename, fsync of the folder: there in full or not at all.
-bool write_durable(const char* folder, const char* name, const char* text, std::size_t size);
+// Temp file and rename: there in full or not at all; with `durable` also after a crash of the machine.
+bool write_file(const char* folder, const char* name, const char* text, bool durable);
 long long number(const char* text);
 long long now_ms();     // since the epoch
 long long uptime_ms();  // never jumps; counts sleep of the machine
