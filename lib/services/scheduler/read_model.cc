@@ -326,8 +326,14 @@ api::ClusterView ReadModel::cluster() const {
     for (const StateRow& row : state_table()) view.jobs[std::string(row.name)] = 0;
     for (const auto& [state, count] : state_->counts) view.jobs[std::string(name_of(state))] = count;
     for (const auto& [name, queue] : state_->queues) view.queues.push_back(queue);
-    for (const auto& [name, held] : state_->nodes)
-        if (held.entry.row && held.entry.row->state != NodeState::lost) add(view.resources, held.entry.row->resources);
+    std::set<std::string> pools;
+    for (const auto& [name, held] : state_->nodes) {
+        if (!held.entry.row) continue;
+        pools.insert(held.entry.inventory->pools.begin(), held.entry.inventory->pools.end());
+        if (held.entry.row->state != NodeState::lost) add(view.resources, held.entry.row->resources);
+    }
+    view.pools.assign(pools.begin(), pools.end());
+    view.health = view.problems.empty() ? "ok" : "degraded";
     return view;
 }
 

@@ -67,6 +67,7 @@ struct Config {
     Millis heartbeat_interval{10'000};
     Millis heartbeat_timeout{30'000};
     Millis sample_interval{5'000};
+    Millis lost_grace{60'000};  // how much longer a task that ran for 10 minutes is waited for when its node is lost
     Millis decision_retention{30ll * 24 * 3600 * 1000};
     AllDataConfig alldata;
     engine::Settings scheduling;
@@ -88,6 +89,7 @@ void describe(V& v, Config& c) {
     v.field("heartbeat_interval", c.heartbeat_interval, "How often agents report.");
     v.field("heartbeat_timeout", c.heartbeat_timeout, "Silence after which a node is lost.");
     v.field("sample_interval", c.sample_interval, "How often agents sample live use.");
+    v.field("lost_grace", c.lost_grace, "How much longer a task that ran for 10 minutes is kept when its node is lost.");
     v.field("decision_retention", c.decision_retention, "How long decision traces are kept.");
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");

@@ -1,0 +1,94 @@
+// What people do to a job: cancel, evict, resume.
+#include "crater/base/ids.h"
+#include "impl.h"
+
+namespace crater::scheduler {
+
+void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
+    if (refuse_when_stopped(reply)) return;
+    Job* job = find(command.job);
+    const JobRecordPtr record = read_.job(command.job);
+    const auto unknown = [&] { reply(fail(Code::not_found, "there is no job " + shown(command.job), "job")); };
+    if (!job && !record) return unknown();
+    if (command.actor.role == Role::tenant && !tenant_below(job ? job->fixed->tenant : record->row.tenant, command.actor.tenant)) return unknown();
+
+    const auto answer = [&] {
+        reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = command.job]() -> Result<JobRecordPtr> {
+            if (auto now_so = read_.job(id)) return now_so;
+            return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
+        });
+    };
+    const State state = job ? job->status().state : record->status.state;
+    const bool over = state_row(state).terminal;
+    const auto conflict = [&](const std::string& what) {
+        reply(fail(Code::conflict, "the job has " + what + " as " + std::string(name_of(state)), "job"));
+    };
+    const std::string by = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason);
+
+    if (command.action == Action::resume) {
+        if (state == State::finished) return conflict("ended well");
+        if (!over) return conflict("not ended, it stands");
+        if (job) return reply(fail(Code::unavailable, "the job is still being stopped", "job", "try again in a moment"));
+        if (auto done = revive(command.job, by); !done) return reply(fail(std::move(done.error())));
+        audit(command.actor, "resume", command.job, command.body.reason);
+        return answer();
+    }
+
+    const bool evict = command.action == Action::evict;
+    const State outcome = evict ? State::evicted : State::cancelled;
+    if (over) return state == outcome ? answer() : conflict("already ended");  // the same again is no error
+    audit(command.actor, evict ? "evict" : "cancel", command.job, command.body.reason);
+    order_stop(*job, {.outcome = outcome,
+                      .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
+                      .detail = by,
+                      .since = now(),
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec.grace_period});
+    answer();
+}
+
+// A job that ended otherwise than well waits again under its id, so that it finds its checkpoints. This is a new life, not a step of the
+// old one: the table of states ends with the old one's end.
+Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& by) {
+    CRATER_TRY(spec_text, env_.store.get("job/" + id + "/spec"));
+    CRATER_TRY(status_text, env_.store.get("job/" + id));
+    if (!spec_text || !status_text) return fail(Code::unavailable, "the end of the job is not stored yet", "job", "try again in a moment");
+    auto owned = std::make_unique<Job>();
+    Job& job = *owned;
+    CRATER_TRY(fixed, stored_object<StoredSpec>(*spec_text));
+    CRATER_TRY(stored, stored_object<StoredStatus>(*status_text));
+    job.fixed = std::make_shared<StoredSpec>(std::move(fixed));
+    job.s = std::move(stored);
+    JobStatus& status = job.status();
+    engine::EngineJob info{.id = id,
+                           .spec = job.spec(),
+                           .queue = job.fixed->queue,
+                           .tenant = job.fixed->tenant,
+                           .priority = static_cast<int>(job.fixed->priority),
+                           .preemptible = job.fixed->preemptible,
+                           .submitted = status.submitted,
+                           .preemptions = status.preemptions};
+    if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
+    CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
+    for (TaskStatus& task : status.tasks) {
+        task.state = State::pending;
+        task.reason = Reason::requeued;
+        task.detail = by;
+        task.since = now();
+    }
+    status.state = State::pending;
+    status.reason = Reason::requeued;
+    status.detail = "resumed " + by;
+    status.ended = {};
+    status.restarts = 0;
+    job.s.stop.reset();
+    jobs_[id] = std::move(owned);
+    ensure_tenant(job.fixed->tenant);
+    engine_.apply(engine::JobAdded{std::move(info)});
+    job.known_to_engine = true;
+    recount(job);
+    note_change(job);
+    set_deadline(job);
+    return {};
+}
+
+}  // namespace crater::scheduler

@@ -1,0 +1,284 @@
+// Taking jobs in: whose, where, whether it could ever run, whether it was here before.
+#include "crater/base/ids.h"
+#include "crater/base/log.h"
+#include "impl.h"
+#include "metrics.h"
+
+namespace crater::scheduler {
+
+bool tenant_below(const std::string& tenant, const std::string& root) {
+    return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
+}
+
+Result<std::string> Scheduler::Impl::queue_for(const JobSpec& spec) const {
+    if (!spec.queue.empty()) {
+        if (queues_.contains(spec.queue)) return spec.queue;
+        std::vector<std::string> names;
+        std::string all;
+        for (const auto& [name, queue] : queues_) {
+            names.push_back(name);
+            all += (all.empty() ? "" : ", ") + name;
+        }
+        const std::string near = nearest(spec.queue, names);
+        return fail(Code::invalid, "there is no queue " + shown(spec.queue), "queue", near.empty() ? "one of " + all : "did you mean \"" + near + "\"?");
+    }
+    for (const auto& [name, queue] : queues_)
+        if (std::find(queue.stored.spec.types.begin(), queue.stored.spec.types.end(), spec.type) != queue.stored.spec.types.end()) return name;
+    for (const char* usual : {"training", "default"})
+        if (queues_.contains(usual)) return std::string(usual);
+    return queues_.begin()->first;
+}
+
+// Everything a spec leaves open, except what the engine fills.
+Result<engine::EngineJob> Scheduler::Impl::resolve(const JobSpec& spec, const Actor& actor) const {
+    auto full = std::make_shared<JobSpec>(spec);
+    if (full->type == JobType::unset) full->type = engine::infer_type(*full);
+    CRATER_TRY(queue, queue_for(*full));
+    full->queue = queue;
+
+    if (full->tenant.empty()) full->tenant = actor.tenant.empty() ? "default" : actor.tenant;
+    CRATER_TRY_VOID(check_tenant(full->tenant, "tenant"));
+    if (actor.role == Role::tenant && !tenant_below(full->tenant, actor.tenant))
+        return fail(Code::forbidden, "the tenant " + shown(full->tenant) + " is not yours", "tenant", "yours is \"" + actor.tenant + "\" and what is below it");
+
+    const QueueSpec& spec_of_queue = queues_.at(queue).stored.spec;
+    const int priority = full->priority.value >= 0 ? full->priority.value : std::max(spec_of_queue.priority.value, 0);
+    full->priority.value = priority;
+    return engine::EngineJob{.id = {},
+                             .spec = full,
+                             .queue = queue,
+                             .tenant = full->tenant,
+                             .priority = priority,
+                             .preemptible = full->preemptible.value_or(spec_of_queue.default_preemptible),
+                             .submitted = now()};
+}
+
+Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const Actor& actor) const {
+    const Tenant usual;
+    std::int64_t priority_max = 1000;
+    bool known = false;
+    Result<void> verdict{};
+    for_each_ancestor(job.tenant, [&](const std::string& path) {
+        const auto it = tenants_.find(path);
+        const Tenant& tenant = it == tenants_.end() ? usual : it->second.tenant;
+        if (!known || it != tenants_.end()) priority_max = std::min(priority_max, tenant.max_priority);
+        known = true;
+        const std::int64_t pending = it == tenants_.end() ? 0 : it->second.pending;
+        if (verdict && pending >= tenant.max_pending)
+            verdict = fail(Code::limited, "the tenant \"" + path + "\" has " + std::to_string(pending) + " jobs waiting, at most " +
+                                              std::to_string(tenant.max_pending) + " are allowed",
+                           "tenant", "wait until some have started");
+    });
+    CRATER_TRY_VOID(verdict);
+    if (actor.role == Role::tenant && job.priority > priority_max)
+        return fail(Code::invalid, "priority " + std::to_string(job.priority) + " is above what the tenant \"" + job.tenant + "\" may ask for", "priority",
+                    "at most " + std::to_string(priority_max));
+    return {};
+}
+
+// The jobs it still has to wait for. A dependency that already failed it is an error of the submit.
+Result<std::set<std::string>> Scheduler::Impl::unmet_dependencies(const JobSpec& spec) const {
+    std::set<std::string> unmet;
+    const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
+        State state = State::pending;
+        if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
+        else if (const auto record = read_.job(id)) state = record->status.state;
+        else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
+        if (!state_row(state).terminal) unmet.insert(id);
+        else if (must_end_well && state != State::finished)
+            return fail(Code::conflict, "the job " + shown(id) + " has already ended as " + std::string(name_of(state)), field);
+        return {};
+    };
+    for (const std::string& id : spec.after_ok) CRATER_TRY_VOID(look(id, true, "after_ok"));
+    for (const std::string& id : spec.after_any) CRATER_TRY_VOID(look(id, false, "after_any"));
+    return unmet;
+}
+
+void Scheduler::Impl::ensure_tenant(const std::string& path) {
+    // From the root down, so that the engine knows the parents first.
+    std::vector<std::string> missing;
+    for_each_ancestor(path, [&](const std::string& p) {
+        if (!tenants_.contains(p)) missing.push_back(p);
+    });
+    for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
+        TenantEntry& entry = tenants_[*it];
+        entry.tenant.path = *it;
+        engine_.apply(engine::TenantSet{entry.tenant});
+        write("tenant/" + *it, stored_text(entry.tenant));
+    }
+    if (!missing.empty()) touch_tenant(path);
+}
+
+// Moves the job between the counters of its queue and tenants.
+void Scheduler::Impl::recount(Job& job) {
+    const Place next = job.holds() ? Place::holding : state_row(job.status().state).terminal ? Place::nowhere : Place::waiting;
+    if (next == job.place) return;
+    Queue& queue = queues_.at(job.fixed->queue);
+    const auto count = [&](Place place, int sign) {
+        if (place == Place::holding) queue.running += sign;
+        if (place != Place::waiting) return;
+        const std::pair key{job.status().submitted.ms, job.id()};
+        if (sign > 0) queue.waiting.insert(key);
+        else queue.waiting.erase(key);
+        for_each_ancestor(job.fixed->tenant, [&](const std::string& path) { tenants_.at(path).pending += sign; });
+    };
+    count(job.place, -1);
+    count(next, 1);
+    job.place = next;
+    touch_queue(job.fixed->queue);
+    touch_tenant(job.fixed->tenant);
+}
+
+void Scheduler::Impl::reply_submitted(const std::string& id, bool created, Reply<Submitted> reply) {
+    reply_when_durable<Submitted>(std::move(reply), [this, id, created]() -> Result<Submitted> {
+        if (auto record = read_.job(id)) return Submitted{std::move(record), created};
+        return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
+    });
+}
+
+void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
+    if (refuse_when_stopped(reply)) return;
+    const std::string& document = command.document;
+    const std::string hash = sha256_hex(document.empty() ? stored_text(command.spec) : document);
+    const auto same = [&](const std::string& id, const std::string& earlier, const char* what) {
+        if (earlier == hash) return reply_submitted(id, false, reply);
+        reply(fail(Code::conflict, std::string("this ") + what + " was used before with another document", what, "the job is " + id));
+    };
+
+    std::string key;
+    if (!command.idempotency_key.empty()) {
+        key = sha256_hex(command.actor.name + '\n' + command.actor.tenant + '\n' + command.idempotency_key);
+        if (const auto it = idempotency_.find(key); it != idempotency_.end()) return same(it->second.job, it->second.document_hash, "Idempotency-Key");
+    }
+    if (!command.task_id.empty()) {
+        if (auto good = check_id(command.task_id, "task_id"); !good) return reply(fail(std::move(good.error())));
+        // Somebody else's job of this id is a conflict without a word about it.
+        const auto foreign = [&](const std::string& tenant) { return command.actor.role == Role::tenant && !tenant_below(tenant, command.actor.tenant); };
+        const auto taken = [&] { reply(fail(Code::conflict, "this task_id is taken", "task_id")); };
+        if (const Job* known = find(command.task_id)) {
+            if (foreign(known->fixed->tenant)) return taken();
+            return same(known->id(), known->fixed->document_hash, "task_id");
+        }
+        if (const auto record = read_.job(command.task_id)) {
+            if (foreign(record->row.tenant)) return taken();
+            return same(command.task_id, record->document_hash, "task_id");
+        }
+    }
+
+    auto resolved = resolve(command.spec, command.actor);
+    if (!resolved) return reply(fail(std::move(resolved.error())));
+    if (auto good = check_limits(*resolved, command.actor); !good) return reply(fail(std::move(good.error())));
+    auto unmet = unmet_dependencies(command.spec);
+    if (!unmet) return reply(fail(std::move(unmet.error())));
+    resolved->id = command.task_id;
+    while (resolved->id.empty() || find(resolved->id) || (command.task_id.empty() && read_.job(resolved->id))) resolved->id = make_id("job-", env_.rng);
+    const bool type_inferred = command.spec.type == JobType::unset;
+    auto admitted = engine_.admit(std::move(*resolved));
+    if (!admitted) return reply(fail(std::move(admitted.error())));
+
+    ensure_tenant(admitted->job.tenant);
+    auto fixed = std::make_shared<StoredSpec>();
+    engine::EngineJob& accepted = admitted->job;
+    fixed->id = accepted.id;
+    fixed->queue = accepted.queue;
+    fixed->tenant = accepted.tenant;
+    fixed->user = command.actor.name;
+    fixed->task_id = command.task_id;
+    fixed->document_hash = hash;
+    fixed->priority = accepted.priority;
+    fixed->preemptible = accepted.preemptible;
+    fixed->submitted = accepted.submitted;
+    fixed->notes = std::move(admitted->notes);
+    if (type_inferred) fixed->notes.insert(fixed->notes.begin(), "type " + std::string(name_of(accepted.spec->type)) + " was inferred from the command");
+    fixed->spec = *accepted.spec;
+
+    auto owned = std::make_unique<Job>();
+    Job& job = *owned;
+    job.fixed = std::move(fixed);
+    job.fresh = true;
+    job.unmet = std::move(*unmet);
+    job.blocked = !job.unmet.empty();
+    JobStatus& status = job.status();
+    status.id = job.id();
+    status.submitted = job.fixed->submitted;
+    status.reason = job.blocked ? Reason::waiting_for_dependency : Reason::submitted;
+    status.tasks.resize(static_cast<std::size_t>(job.fixed->spec.tasks));
+    for (std::size_t i = 0; i < status.tasks.size(); ++i) {
+        status.tasks[i].index = static_cast<std::int64_t>(i);
+        status.tasks[i].reason = status.reason;
+        status.tasks[i].since = status.submitted;
+    }
+    jobs_[job.id()] = std::move(owned);
+    for (const std::string& dependency : job.unmet) dependents_[dependency].push_back(job.id());
+
+    accepted.spec = job.spec();
+    accepted.blocked = job.blocked;
+    engine_.apply(engine::JobAdded{std::move(accepted)});
+    job.known_to_engine = true;
+    recount(job);
+    note_change(job);
+    set_deadline(job);
+    if (!key.empty()) {
+        const StoredIdempotency row{job.id(), hash, now()};
+        write("idem/" + key, stored_text(row));
+        idempotency_[key] = row;
+    }
+    audit(command.actor, "submit", job.id(), job.fixed->spec.name);
+    if (env_.metrics) env_.metrics->add(metric::jobs_submitted, 1, {job.fixed->queue});
+    reply_submitted(job.id(), true, std::move(reply));
+}
+
+void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
+    const auto it = dependents_.find(id);
+    if (it == dependents_.end()) return;
+    const std::vector<std::string> waiting = std::move(it->second);
+    dependents_.erase(it);
+    for (const std::string& name : waiting) {
+        Job* job = find(name);
+        if (!job || state_row(job->status().state).terminal || !job->unmet.erase(id)) continue;
+        const auto& after_ok = job->fixed->spec.after_ok;
+        if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
+            for (TaskStatus& task : job->status().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
+            settle(*job, Reason::dependency_failed, "job " + id);
+            conclude(*job);
+        } else if (job->unmet.empty()) {
+            job->blocked = false;
+            engine_.apply(engine::JobUnblocked{name});
+            job->status().reason = Reason::submitted;
+            job->status().detail.clear();
+            touch(*job);
+        }
+    }
+}
+
+void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) {
+    if (refuse_when_stopped(reply)) return;
+    auto resolved = resolve(spec, actor);
+    if (!resolved) return reply(fail(std::move(resolved.error())));
+    if (auto good = check_limits(*resolved, actor); !good) return reply(fail(std::move(good.error())));
+    api::FitView view;
+    auto admitted = engine_.admit(std::move(*resolved));
+    if (!admitted) {
+        if (admitted.error().code != Code::unsatisfiable) return reply(fail(std::move(admitted.error())));
+        view.fits_ever = false;
+        view.summary = admitted.error().text();
+        return reply(std::move(view));
+    }
+    view.notes = std::move(admitted->notes);
+    auto trace = engine_.would_place(admitted->job, now());
+    if (!trace) {
+        view.summary = trace.error().text();
+        return reply(std::move(view));
+    }
+    view.fits_now = !trace->candidates.empty();
+    if (view.fits_now) {
+        view.nodes.push_back(trace->candidates.front().node);
+        view.summary = "It would start at once on " + view.nodes.front() + ".";
+    } else {
+        view.summary = trace->rejections.empty() ? "It would wait." : "It would wait: " + trace->rejections.front().detail + ".";
+    }
+    view.decision = std::move(*trace);
+    reply(std::move(view));
+}
+
+}  // namespace crater::scheduler

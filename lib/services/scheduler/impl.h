@@ -1,0 +1,353 @@
+// The scheduler's one object; its parts are the files of this folder. Everything runs on the loop unless it says otherwise.
+//
+// A command or a report changes the state at once and marks what it touched; `turn` lets the engine decide, gathers what was touched into
+// one batch, and hands it to the store. What others may learn of it waits in the batch as effects and is released, batch by batch in
+// order, when the batch is durable.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "crater/scheduler/scheduler.h"
+#include "outbox.h"
+#include "read_model_update.h"
+#include "records.h"
+#include "series.h"
+
+namespace crater::proto {
+class ToAgent;
+class ToScheduler;
+class Register;
+class Heartbeat;
+class TaskReport;
+class OrderRefused;
+class LogChunk;
+class Table;
+class TaskSamples;
+}  // namespace crater::proto
+
+namespace crater::scheduler {
+
+struct TaskKey {
+    std::string job;
+    std::int64_t task = 0, attempt = 0;
+    auto operator<=>(const TaskKey&) const = default;
+};
+
+// Where a job counts: among the waiting of its queue, among those that hold slices, or nowhere.
+enum class Place { nowhere, waiting, holding };
+
+struct Job {
+    std::shared_ptr<const StoredSpec> fixed;
+    StoredStatus s;
+    Place place = Place::nowhere;
+    bool known_to_engine = false, blocked = false;
+    bool fresh = false;       // its spec is not written yet
+    bool touched = false;     // in touched_jobs_
+    bool freed = false;       // some of its tasks were freed since it was last queued
+    bool retired = false;     // ended and released by the engine: leaves memory once that is durable
+    std::set<std::string> unmet;  // jobs it waits for
+    Instant deadline;         // where it stands in deadlines_; 0 = nowhere
+    Instant next_ask;         // when its stop order is repeated
+
+    const std::string& id() const { return fixed->id; }
+    std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
+    JobStatus& status() { return s.status; }
+    const JobStatus& status() const { return s.status; }
+    bool holds() const;
+};
+
+// One agent's connection.
+struct Session {
+    std::function<std::shared_ptr<wire::Link>()> link;
+    std::string node, boot_id;  // empty until it registered
+    bool welcomed = false;      // orders may be sent
+    bool closed = false;
+};
+
+struct Node {
+    std::string name;
+    std::shared_ptr<const NodeInventory> inventory;
+    StoredNodeState state;
+    Instant last_heartbeat;
+    std::int64_t heard_us = 0;
+    std::shared_ptr<Session> session;
+    std::map<std::pair<std::string, std::int64_t>, std::int64_t> tasks;  // what holds slices here: (job, task) -> attempt
+    std::set<TaskKey> strays;  // given up or unknown, and not yet gone from the node
+    bool asked_for_strays = false;
+    std::uint64_t stray_request = 0;
+    std::string boot_id;  // of the last agent
+    std::optional<NodeSample> sample;
+    api::NodeRow row;
+    bool touched = false;            // in touched_nodes_: its row changed
+    bool state_touched = false, inventory_touched = false;  // to be stored
+};
+
+struct Queue {
+    StoredQueue stored;
+    std::set<std::pair<std::int64_t, std::string>> waiting;  // (submitted, job)
+    std::int64_t running = 0;
+    std::deque<double> waits;  // seconds, of the last 1,000 starts
+    double p50 = 0, p95 = 0;
+    bool touched = false, waits_changed = false;
+};
+
+struct TenantEntry {
+    Tenant tenant;
+    std::int64_t pending = 0;  // its descendants included
+    bool touched = false;
+};
+
+class Scheduler::Impl {
+  public:
+    Impl(Config config, Env env);
+    ~Impl();
+
+    // ---- recovery.cc ----
+    Result<void> recover();
+
+  private:
+    Result<void> load_settings();
+    Result<void> load_tenants_and_tokens();
+    Result<void> load_nodes();
+    Result<void> load_jobs(ReadModel::Update& update);
+    Result<void> load_outbox();
+    void facts_of(Job& job);
+    void verify_hash(const std::string& stored);
+    void apply_config();
+
+  public:
+    // ---- admission.cc ----
+    void submit(Submit command, Reply<Submitted> reply);
+    void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
+    // ---- lifecycle.cc, actions.cc ----
+    void act(Act command, Reply<JobRecordPtr> reply);
+    // ---- nodes.cc ----
+    wire::LinkCallbacks agent_link(std::function<std::shared_ptr<wire::Link>()> link);
+    void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
+    void tables(Millis wait, Reply<std::vector<TableRow>> reply);
+    // ---- quotas.cc, tokens.cc ----
+    void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
+    void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
+    void create_token(const api::TokenRequest& request, const Actor& actor, Reply<api::TokenView> reply);
+    void revoke_token(const std::string& id, const Actor& actor, Reply<api::TokenView> reply);
+    void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
+    void put_token(const Token& token);
+    // ---- questions.cc ----
+    void why(const std::string& job, Reply<engine::Why> reply);
+    // ---- logs.cc ----
+    std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
+    void stop_log(std::uint64_t handle);
+
+    void stop();
+
+    ReadModel read_;
+    EventHub hub_;
+    SeriesBook series_;  // any thread
+    const store::Store& store() const { return env_.store; }
+
+  private:
+    // Runs when the batch is durable (nullptr) or never will be (why).
+    using Effect = std::function<void(const Error*)>;
+    struct Batch {
+        store::Batch batch;
+        std::vector<Effect> effects;
+        std::vector<api::EventView> events;
+        ReadModel::Update update;
+        std::vector<std::string> retired;
+        std::int64_t began_us = 0;
+        bool durable = false;
+    };
+
+    // ---- scheduler.cc: the turn ----
+    void wake();                // a turn will come
+    void turn();
+    void decide();
+    void tell_dependents();
+    void close_batch();
+    void on_committed(Result<store::Revision> revision);
+    void release_durable();
+    void break_down(const Error& error);
+    void when_durable(std::function<void()> effect);
+    template <class T, class F>
+    void reply_when_durable(Reply<T> reply, F answer) {
+        open_.effects.push_back([reply = std::move(reply), answer = std::move(answer)](const Error* error) {
+            if (error) reply(crater::fail(*error));
+            else reply(answer());
+        });
+        wake();
+    }
+    template <class T>
+    bool refuse_when_stopped(const Reply<T>& reply) {
+        if (!stopped_) return false;
+        reply(crater::fail(Code::unavailable, "the scheduler is stopping", {}, "try again in a moment"));
+        return true;
+    }
+    void write(std::string key, std::string value) { open_.batch.writes.push_back({std::move(key), std::move(value)}); }
+    void erase(std::string key) { open_.batch.writes.push_back({std::move(key), std::nullopt}); }
+    void history(std::string kind, std::string subject, std::string body);
+    void audit(const Actor& actor, std::string action, std::string subject, std::string detail);
+    void event(std::string kind, std::string subject, std::string state, std::string reason, std::string detail);
+    Instant now() const { return env_.clock.now(); }
+    void sweep();               // every second: views that need no more, heartbeats, problems
+    void forget_old();          // every hour
+
+    // ---- views.cc ----
+    void touch(Job& job);
+    void touch(Node& node);
+    void touch_queue(const std::string& name);
+    void touch_tenant(const std::string& path);  // and its ancestors
+    JobRecordPtr record_of(const Job& job) const;
+    void fill_row(Node& node);
+    void gather();              // what was touched, into the open batch
+    std::vector<api::Problem> problems() const;
+    api::QueueView queue_view(const Queue& queue) const;
+    api::QuotaView quota_view(const TenantEntry& tenant) const;
+    void export_metrics(const Node& node);
+
+    // ---- admission.cc ----
+    Result<std::string> queue_for(const JobSpec& spec) const;
+    Result<engine::EngineJob> resolve(const JobSpec& spec, const Actor& actor) const;
+    Result<void> check_limits(const engine::EngineJob& job, const Actor& actor) const;
+    Result<std::set<std::string>> unmet_dependencies(const JobSpec& spec) const;
+    void ensure_tenant(const std::string& path);
+    void recount(Job& job);
+    void dependency_ended(const std::string& id, bool well);
+    void reply_submitted(const std::string& id, bool created, Reply<Submitted> reply);
+
+    // ---- lifecycle.cc: the state machine ----
+    Job* find(const std::string& id);
+    void set_task(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail);
+    void settle(Job& job, Reason reason, const std::string& detail);
+    void note_change(Job& job);
+    void place(const engine::Placement& placement, Instant at);
+    void take_slices(Node& node, const Job& job, const TaskStatus& task);
+    void preempt(const engine::Preemption& preemption);
+    void order_stop(Job& job, StopOrder order);
+    void task_ended(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail, std::int64_t exit_code, Instant at);
+    void free_slices(Job& job, TaskStatus& task);
+    void conclude(Job& job);
+    void requeue(Job& job, Reason reason, const std::string& detail, bool counts);
+    void retire(Job& job);
+    void lose_task(Job& job, TaskStatus& task, const std::string& detail);
+    void give_up(Job& job, TaskStatus& task, const std::string& detail);
+    bool may_restart(const Job& job) const;
+    Instant deadline_of(const Job& job) const;
+    void set_deadline(Job& job);
+    void arm_deadlines();
+    void on_deadlines();
+    void on_deadline(Job& job);
+    Result<void> revive(const std::string& id, const std::string& by);
+
+    // ---- nodes.cc ----
+    void on_message(const std::shared_ptr<Session>& session, const std::string& bytes);
+    void on_closed(const std::shared_ptr<Session>& session);
+    void on_register(const std::shared_ptr<Session>& session, const proto::Register& message);
+    void reconcile(Node& node, const proto::Register& message, bool other_agent);
+    void refresh_hardware(Node& node);
+    void check_devices(Node& node, const NodeInventory& inventory);
+    void on_heartbeat(Node& node, const proto::Heartbeat& message);
+    void on_report(Node& node, const proto::TaskReport& report);
+    void on_refused(Node& node, const proto::OrderRefused& refused);
+    void on_table(Node& node, const proto::Table& table);
+    void on_samples(Node& node, const proto::TaskSamples& samples);
+    void lose_node(Node& node, const std::string& detail);
+    void set_node_state(Node& node, const StoredNodeState& state);
+    void add_stray(Node& node, TaskKey key);
+    void stray_gone(Node& node, const TaskKey& key);
+    void ask_for_strays(Node& node);
+    void check_heartbeats();
+    Node* find_node(const std::string& name);
+    Node* node_of(const Session& session);
+
+    // ---- orders.cc: what agents are told, once it is durable ----
+    void send(Session& session, proto::ToAgent& message);
+    void send(const std::string& node, proto::ToAgent& message);
+    void order_launch(const Job& job, const TaskStatus& task);
+    void order_stop_of(const std::string& node, const TaskKey& key, const StopOrder& order);
+    void order_forget(const std::string& node, const TaskKey& key);
+    void acknowledge(const std::string& node, std::uint64_t number);
+    void send_launch(const std::string& id, std::int64_t index, std::int64_t attempt);
+
+    // ---- logs.cc ----
+    void on_log(const proto::LogChunk& chunk);
+    void end_logs_of(const std::string& node);
+
+    // ---- callbacks.cc ----
+    void tell_alldata(Job& job);
+    void pump_callbacks();
+    void send_callback(const std::string& task_id);
+    void callback_answered(const std::string& task_id, std::int64_t sequence, Result<wire::HttpResponse> answer);
+    void arm_callbacks();
+
+    Config config_;
+    Env env_;
+    engine::Engine engine_;
+    std::uint64_t term_ = 0, next_event_ = 1;
+    bool verified_ = true;
+    bool stopped_ = false, broken_ = false;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+    std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  // that have not ended, or whose end is not durable
+    std::map<std::string, Node> nodes_;
+    std::map<std::string, Queue> queues_;
+    std::map<std::string, TenantEntry> tenants_;
+    std::map<std::string, Token> tokens_;
+    std::unordered_map<std::string, StoredIdempotency> idempotency_;
+    std::map<std::string, std::vector<std::string>> dependents_;
+    std::deque<std::pair<std::string, bool>> ended_;  // jobs whose dependents are to be told, and whether they ended well
+    std::set<std::pair<std::int64_t, std::string>> deadlines_;
+    TimerId deadline_timer_ = 0;
+    Instant deadline_armed_;
+    TimerId sweep_timer_ = 0, forget_timer_ = 0;
+
+    Batch open_;
+    std::deque<Batch> flying_;
+    int commits_ = 0;  // in flight
+    bool turn_posted_ = false;
+    std::vector<Job*> touched_jobs_;
+    std::vector<Node*> touched_nodes_;
+    std::vector<Queue*> touched_queues_;
+    std::vector<TenantEntry*> touched_tenants_;
+    bool problems_changed_ = true, free_changed_ = true;
+    std::int64_t slow_commit_us_ = 0;
+    Instant slow_since_;
+    std::uint64_t stored_hash_ = 0;
+
+    struct TableQuestion {
+        std::set<std::string> waiting;
+        std::vector<TableRow> rows;
+        Reply<std::vector<TableRow>> reply;
+        TimerId timer = 0;
+    };
+    std::map<std::uint64_t, TableQuestion> table_questions_;
+    struct LogStream {
+        std::string node;
+        std::function<void(std::string)> data;
+        std::function<void(Result<void>)> end;
+    };
+    std::map<std::uint64_t, LogStream> logs_;
+    std::uint64_t next_request_ = 1;
+
+    Outbox outbox_;
+    bool callbacks_on_ = false;
+    std::string callback_url_, callback_authorization_;
+    TimerId callback_timer_ = 0;
+    Instant callback_armed_;
+};
+
+// True for `root` itself and what is below it: "a/b" is below "a".
+bool tenant_below(const std::string& tenant, const std::string& root);
+// "a/b/c", then "a/b", then "a".
+template <class F>
+void for_each_ancestor(const std::string& path, F use) {
+    for (std::string p = path; !p.empty();) {
+        use(p);
+        const auto slash = p.rfind('/');
+        p.resize(slash == std::string::npos ? 0 : slash);
+    }
+}
+
+}  // namespace crater::scheduler

@@ -1,0 +1,31 @@
+// Why a job waits, or where it stands.
+#include "crater/base/ids.h"
+#include "impl.h"
+
+namespace crater::scheduler {
+
+void Scheduler::Impl::why(const std::string& id, Reply<engine::Why> reply) {
+    const Job* job = find(id);
+    const auto record = job ? nullptr : read_.job(id);
+    if (!job && !record) return reply(fail(Code::not_found, "there is no job " + shown(id), "job"));
+    const JobStatus& status = job ? job->status() : record->status;
+    engine::Why out;
+    if (job && job->blocked && job->place == Place::waiting) {
+        out.binding = "dependency";
+        std::string names;
+        for (const std::string& other : job->unmet) names += (names.empty() ? "" : ", ") + other;
+        out.summary = "It waits for " + std::string(job->unmet.size() == 1 ? "the job " : "the jobs ") + names + " to end.";
+        return reply(std::move(out));
+    }
+    if (job && job->known_to_engine && job->place == Place::waiting && !job->s.stop) return reply(engine_.why(id, now()));
+    out.binding = "none";
+    std::string where;
+    for (const TaskStatus& task : status.tasks)
+        if (task.allocation && state_row(task.state).holds && where.find(task.allocation->node) == std::string::npos)
+            where += (where.empty() ? "" : ", ") + task.allocation->node;
+    out.summary = "It does not wait: it is " + std::string(name_of(status.state)) + (where.empty() ? "" : " on " + where) +
+                  (status.detail.empty() ? "." : " (" + status.detail + ").");
+    reply(std::move(out));
+}
+
+}  // namespace crater::scheduler

@@ -1,0 +1,270 @@
+// The state of the run before, from the store: facts for the engine, rows for readers, what still has to happen.
+#include <cstdio>
+#include <fstream>
+
+#include "crater/base/ids.h"
+#include "crater/base/log.h"
+#include "impl.h"
+
+namespace crater::scheduler {
+namespace {
+
+std::string hex(std::uint64_t n) {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(n));
+    return text;
+}
+
+Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
+    CRATER_TRY(text, store.get(key));
+    if (!text) return 0;
+    std::uint64_t n = 0;
+    for (const char c : *text) {
+        if (c < '0' || c > '9') return fail(Code::internal, std::string("the stored ") + key + " is no number: " + shown(*text));
+        n = n * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return n;
+}
+
+template <class T>
+Result<T> object_of(const store::Entry& entry) {
+    auto read = stored_object<T>(entry.value);
+    if (!read) return fail(Code::internal, "the stored object " + entry.key + " cannot be read: " + read.error().text());
+    return read;
+}
+
+std::string tail(const std::string& key, std::string_view prefix) { return key.substr(prefix.size()); }
+
+}  // namespace
+
+Result<void> Scheduler::Impl::load_settings() {
+    CRATER_TRY(settings, env_.store.get("meta/settings"));
+    if (settings) {
+        CRATER_TRY(read, object_of<engine::Settings>({"meta/settings", *settings}));
+        engine_.apply(engine::SettingsSet{std::move(read)});
+    }
+    CRATER_TRY(queues, env_.store.load("queue/"));
+    for (const auto& entry : queues) {
+        CRATER_TRY(stored, object_of<StoredQueue>(entry));
+        engine_.apply(engine::QueueSet{stored.spec});
+        queues_[tail(entry.key, "queue/")].stored = std::move(stored);
+    }
+    return {};
+}
+
+Result<void> Scheduler::Impl::load_tenants_and_tokens() {
+    CRATER_TRY(tenants, env_.store.load("tenant/"));
+    for (const auto& entry : tenants) {
+        CRATER_TRY(tenant, object_of<Tenant>(entry));
+        engine_.apply(engine::TenantSet{tenant});
+        tenants_[tenant.path].tenant = std::move(tenant);
+    }
+    CRATER_TRY(tokens, env_.store.load("token/"));
+    for (const auto& entry : tokens) {
+        CRATER_TRY(token, object_of<Token>(entry));
+        tokens_[token.id] = std::move(token);
+    }
+    CRATER_TRY(keys, env_.store.load("idem/"));
+    for (const auto& entry : keys) {
+        CRATER_TRY(row, object_of<StoredIdempotency>(entry));
+        idempotency_[tail(entry.key, "idem/")] = std::move(row);
+    }
+    return {};
+}
+
+Result<void> Scheduler::Impl::load_nodes() {
+    CRATER_TRY(entries, env_.store.load("node/"));
+    for (const auto& entry : entries) {
+        std::string name = tail(entry.key, "node/");
+        constexpr std::string_view state_suffix = "/state";
+        if (name.ends_with(state_suffix)) {
+            name.resize(name.size() - state_suffix.size());
+            CRATER_TRY(state, object_of<StoredNodeState>(entry));
+            nodes_[name].state = std::move(state);
+        } else {
+            CRATER_TRY(inventory, object_of<NodeInventory>(entry));
+            nodes_[name].inventory = std::make_shared<const NodeInventory>(std::move(inventory));
+        }
+    }
+    for (auto& [name, node] : nodes_) {
+        if (!node.inventory) return fail(Code::internal, "the stored node " + name + " has no inventory");
+        node.name = name;
+        node.heard_us = env_.clock.ticks_us();  // its agent has time to find us
+        refresh_hardware(node);
+        engine_.apply(engine::NodeSet{*node.inventory});
+        if (node.state.draining || node.state.closed()) engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
+    }
+    return {};
+}
+
+Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
+    CRATER_TRY(entries, env_.store.load("job/"));
+    std::map<std::string, std::unique_ptr<Job>> jobs;
+    for (const auto& entry : entries) {
+        std::string id = tail(entry.key, "job/");
+        constexpr std::string_view spec_suffix = "/spec";
+        const bool is_spec = id.ends_with(spec_suffix);
+        if (is_spec) id.resize(id.size() - spec_suffix.size());
+        auto& job = jobs[id];
+        if (!job) job = std::make_unique<Job>();
+        if (is_spec) {
+            CRATER_TRY(fixed, object_of<StoredSpec>(entry));
+            job->fixed = std::make_shared<const StoredSpec>(std::move(fixed));
+        } else {
+            CRATER_TRY(status, object_of<StoredStatus>(entry));
+            job->s = std::move(status);
+        }
+    }
+    std::vector<Job*> live;
+    for (auto& [id, job] : jobs) {
+        if (!job->fixed || job->status().id != id) return fail(Code::internal, "the stored job " + id + " is incomplete");
+        update.jobs.push_back(record_of(*job));
+        if (state_row(job->status().state).terminal && !job->holds()) continue;
+        live.push_back(job.get());
+        jobs_[id] = std::move(job);
+    }
+    for (Job* job : live) {
+        const JobSpec& spec = job->fixed->spec;
+        const auto wait_for = [&](const std::vector<std::string>& ids) {
+            for (const std::string& id : ids)
+                if (const Job* other = find(id); other && !state_row(other->status().state).terminal && job->unmet.insert(id).second)
+                    dependents_[id].push_back(job->id());
+        };
+        if (!state_row(job->status().state).terminal) {
+            wait_for(spec.after_ok);
+            wait_for(spec.after_any);
+        }
+        job->blocked = !job->unmet.empty();
+        facts_of(*job);
+        recount(*job);
+        set_deadline(*job);
+    }
+    return {};
+}
+
+void Scheduler::Impl::facts_of(Job& job) {
+    const JobStatus& status = job.status();
+    engine_.apply(engine::JobAdded{{.id = job.id(),
+                                    .spec = job.spec(),
+                                    .queue = job.fixed->queue,
+                                    .tenant = job.fixed->tenant,
+                                    .priority = static_cast<int>(job.fixed->priority),
+                                    .preemptible = job.fixed->preemptible,
+                                    .submitted = status.submitted,
+                                    .preemptions = status.preemptions,
+                                    .blocked = job.blocked}});
+    job.known_to_engine = true;
+    if (job.s.stop) job.next_ask = job.s.stop->since + job.s.stop->grace;
+    if (!job.holds()) return;
+    for (const TaskStatus& task : status.tasks) {
+        if (state_row(task.state).holds) {
+            engine_.apply(engine::TaskPlaced{job.id(), task.index, *task.allocation, job.s.placed});
+            take_slices(nodes_.at(task.allocation->node), job, task);
+        } else {
+            engine_.apply(engine::TaskFreed{job.id(), task.index});
+            job.freed = true;
+        }
+    }
+}
+
+Result<void> Scheduler::Impl::load_outbox() {
+    constexpr std::string_view prefix = "outbox/";
+    CRATER_TRY(entries, env_.store.load(prefix));
+    for (const auto& entry : entries) {
+        const auto slash = entry.key.rfind('/');
+        CRATER_TRY(callback, object_of<StoredCallback>(entry));
+        outbox_.add(entry.key.substr(prefix.size(), slash - prefix.size()), {std::atoll(entry.key.c_str() + slash + 1), std::move(callback)}, now());
+    }
+    CRATER_TRY(dead, env_.store.load("dead/"));
+    outbox_.dead = static_cast<std::int64_t>(dead.size());
+
+    const AllDataConfig& alldata = config_.alldata;
+    callback_url_ = alldata.callback ? alldata.callback->url : std::string();
+    if (callback_url_.empty() && !alldata.api_url.empty()) {
+        callback_url_ = alldata.api_url;
+        while (callback_url_.ends_with('/')) callback_url_.pop_back();
+        callback_url_ += "/crater/callback";
+    }
+    callbacks_on_ = env_.callbacks && !callback_url_.empty();
+    if (callbacks_on_ && alldata.callback && !alldata.callback->username.empty()) {
+        std::string password;
+        if (!alldata.callback->password_file.empty()) {
+            std::ifstream file(alldata.callback->password_file);
+            if (!std::getline(file, password) && !file.eof())
+                return fail(Code::unavailable, "cannot read " + alldata.callback->password_file, "alldata.callback.password_file");
+        }
+        callback_authorization_ = wire::basic_authorization(alldata.callback->username, password);
+    }
+    return {};
+}
+
+void Scheduler::Impl::verify_hash(const std::string& stored) {
+    const std::string rebuilt = hex(engine_.state_hash());
+    stored_hash_ = engine_.state_hash();
+    verified_ = stored.empty() || stored == rebuilt;
+    if (!verified_) log::error("the rebuilt state differs from what was stored", {{"stored", stored}, {"rebuilt", rebuilt}});
+}
+
+// What the configuration says, where it was edited since it was last applied.
+void Scheduler::Impl::apply_config() {
+    engine_.apply(engine::SettingsSet{config_.scheduling});
+    write("meta/settings", stored_text(config_.scheduling));
+    for (const QueueSpec& wanted : config_.queues.empty() ? Config::default_queues() : config_.queues) {
+        const std::string hash = hex(hash64(stored_text(wanted)));
+        Queue& queue = queues_[wanted.name];
+        if (queue.stored.configured == hash) continue;
+        queue.stored = {wanted, hash};
+        engine_.apply(engine::QueueSet{wanted});
+        write("queue/" + wanted.name, stored_text(queue.stored));
+    }
+}
+
+Result<void> Scheduler::Impl::recover() {
+    const std::int64_t began = env_.clock.ticks_us();
+    CRATER_TRY(term, number_in(env_.store, "meta/term"));
+    CRATER_TRY(last_event, number_in(env_.store, "meta/event_sequence"));
+    CRATER_TRY(stored_hash, env_.store.get("meta/state_hash"));
+    term_ = term + 1;
+    next_event_ = last_event + 1;
+    hub_.continue_after(last_event);
+
+    ReadModel::Update update;
+    CRATER_TRY_VOID(load_settings());
+    CRATER_TRY_VOID(load_tenants_and_tokens());
+    CRATER_TRY_VOID(load_nodes());
+    CRATER_TRY_VOID(load_jobs(update));
+    CRATER_TRY_VOID(load_outbox());
+    verify_hash(stored_hash.value_or(""));
+
+    update.revision = env_.store.revision();
+    update.state_hash = hex(stored_hash_);
+    update.cluster_name = config_.cluster_name;
+    update.verified = verified_;
+    update.now = now();
+    for (auto& [name, node] : nodes_) {
+        fill_row(node);
+        update.nodes.push_back({std::make_shared<const api::NodeRow>(node.row), node.inventory, node.sample});
+    }
+    for (const auto& [id, token] : tokens_) update.tokens.push_back(token);
+    read_.publish(std::move(update));
+
+    // From here on everything is a change of this term. Nothing acts before it is durable.
+    write("meta/term", std::to_string(term_));
+    apply_config();
+    for (const auto& [name, queue] : queues_) touch_queue(name);
+    for (const auto& [path, tenant] : tenants_) touch_tenant(path);
+    for (auto& [name, node] : nodes_) {
+        StoredNodeState state = node.state;
+        state.unreachable = true;
+        set_node_state(node, state);
+    }
+    log::info("scheduler starts", {{"term", term_}, {"jobs", jobs_.size()}, {"nodes", nodes_.size()}, {"verified", verified_},
+                                   {"took_ms", (env_.clock.ticks_us() - began) / 1000}});
+    sweep_timer_ = env_.loop.after(Millis(1'000), [this] { sweep(); });
+    forget_timer_ = env_.loop.after(Millis(60'000), [this] { forget_old(); });
+    pump_callbacks();
+    wake();
+    return {};
+}
+
+}  // namespace crater::scheduler
