@@ -74,14 +74,17 @@ function node(name) {
   return found
 }
 
+const view = (j) => ({ job: j.row, spec: j.spec, tasks: j.tasks, timeline: j.timeline, decision: j.decision, notes: ['memory: 24 GiB, from the smallest ratio of the eligible nodes'] })
+
 function listJobs(query) {
-  known(query, 'state', 'queue', 'tenant', 'name', 'user', 'since', 'limit', 'cursor', 'sort')
-  const states = (query.get('state') ?? '').toLowerCase().split(',').filter(Boolean)
-  const since = query.get('since') ? Date.parse(query.get('since')) : 0
+  known(query, 'status', 'queue', 'tenant', 'name', 'user', 'type', 'node', 'since', 'limit', 'cursor', 'sort')
+  const states = (query.get('status') ?? '').toLowerCase().split(',').filter(Boolean)
+  const since = query.get('since') ? Date.now() - parseInt(query.get('since'), 10) * 3_600_000 : 0
   const is = (key) => (row) => !query.get(key) || row[key] === query.get(key)
   const rows = [...cluster.jobs.values()].map((j) => j.row).filter((r) =>
-    (states.length === 0 || states.includes(r.state.toLowerCase())) && is('queue')(r) && is('tenant')(r) && is('user')(r) &&
-    (!query.get('name') || r.name.includes(query.get('name'))) && (!since || Date.parse(r.submitted) >= since))
+    (states.length === 0 || states.includes(r.state.toLowerCase())) && is('queue')(r) && is('tenant')(r) && is('user')(r) && is('type')(r) &&
+    (!query.get('node') || r.nodes.includes(query.get('node'))) &&
+    (!query.get('name') || r.name.includes(query.get('name')) || r.id.includes(query.get('name'))) && (!since || Date.parse(r.submitted) >= since))
   const sort = query.get('sort') ?? '-submitted'
   const key = sort.replace(/^-/, '')
   rows.sort((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) * (sort.startsWith('-') ? -1 : 1))
@@ -96,7 +99,7 @@ function accept(spec) {
   const made = makeJob(spec, Date.now(), 'dev')
   cluster.jobs.set(made.row.id, made)
   tell('job', made.row.id, 'Pending', 'submitted')
-  return made.row
+  return view(made)
 }
 
 function act(id, verb, reason) {
@@ -109,7 +112,7 @@ function act(id, verb, reason) {
     j.row.ended = new Date().toISOString()
   }
   tell('job', id, j.row.state, j.row.reason, reason)
-  return j.row
+  return view(j)
 }
 
 function logs(j, query, req, res) {
@@ -157,15 +160,16 @@ async function api(req, res, path, query) {
   if (!get && kind === 'jobs' && verb) return act(id, verb, (await body(req)).reason)
   if (get && kind === 'jobs') {
     const j = job(id)
-    if (!verb) return { job: j.row, spec: j.spec, tasks: j.tasks, timeline: j.timeline, decision: j.decision, notes: ['memory: 24 GiB, from the smallest ratio of the eligible nodes'] }
+    if (!verb) return view(j)
     if (verb === 'why') return why(cluster, j)
     if (verb === 'events') return { items: j.timeline }
     if (verb === 'metrics') return metrics(j)
     if (verb === 'logs') return logs(j, query, req, res)
   }
   if (get && kind === 'nodes' && !id) {
-    known(query, 'state', 'limit', 'cursor', 'sort')
-    return page([...cluster.nodes.values()].filter((n) => !query.get('state') || query.get('state').split(',').includes(n.state)).map(nodeRow), query)
+    known(query, 'state', 'label', 'limit', 'cursor', 'sort')
+    const [key, value] = (query.get('label') ?? '').split('=')
+    return page([...cluster.nodes.values()].filter((n) => (!query.get('state') || query.get('state') === n.state) && (!key || n.labels[key] === value)).map(nodeRow), query)
   }
   if (get && kind === 'nodes' && !verb) return nodeView(node(id))
   if (get && kind === 'nodes' && verb === 'topology') return topology(node(id))

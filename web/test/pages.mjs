@@ -25,8 +25,8 @@ const complaints = []
 const api = async (path) => (await fetch(`${base}/api/v1${path}`, { headers: { Authorization: `Bearer ${token}` } })).json()
 const first = async (path) => (await api(path)).items?.[0]
 
-const running = await first('/jobs?state=running&limit=1')
-const waiting = await first('/jobs?state=pending&limit=1')
+const running = await first('/jobs?status=running&limit=1')
+const waiting = await first('/jobs?status=pending&limit=1')
 const anyJob = running ?? (await first('/jobs?limit=1'))
 const node = (await first('/nodes?limit=1'))?.name
 const pages = {

@@ -3,7 +3,7 @@ import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query'
 import { setServerNow } from '../lib/clock'
 import { ApiError, get, seg, type Query } from './client'
 import type {
-  ClusterView, EventView, JobMetrics, JobRow, JobView, NodeRow, NodeView, Page, QueueView, StateChange, Tenant, TopologyView, Why,
+  ClusterView, EventView, JobMetrics, JobRow, JobView, NodeRow, NodeView, Page, QueueView, Tenant, TopologyView, Why,
 } from './types'
 
 export const LIVE_MS = 10_000 // live use is sampled, no event tells of it
@@ -47,8 +47,12 @@ export const useJobEvents = (id: string) =>
   useQuery({
     queryKey: ['job', id, 'events'],
     queryFn: async ({ signal }) => {
-      const answer = await get<Page<StateChange> | StateChange[]>(`/jobs/${seg(id)}/events`, undefined, signal)
-      return Array.isArray(answer) ? answer : (answer.items ?? [])
+      const rows: EventView[] = []
+      for (let cursor: string | undefined; ; ) {
+        const page: Page<EventView> = await get<Page<EventView>>(`/jobs/${seg(id)}/events`, { limit: 1000, cursor }, signal)
+        rows.push(...page.items)
+        if (!(cursor = page.next) || rows.length >= 5000) return rows
+      }
     },
   })
 
@@ -102,12 +106,12 @@ export const useTopology = (name: string) =>
   })
 
 export const useQueues = () =>
-  useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<QueueView>>('/queues', undefined, signal) })
+  useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<QueueView>>('/queues', { limit: 1000 }, signal) })
 
 export const useTenants = (enabled = true) =>
   useQuery({
     queryKey: ['tenants'],
-    queryFn: ({ signal }) => get<Page<Tenant>>('/tenants', undefined, signal),
+    queryFn: ({ signal }) => get<Page<Tenant>>('/tenants', { limit: 1000 }, signal),
     staleTime: 60_000,
     enabled,
   })

@@ -245,6 +245,7 @@ export interface NodeInventory {
   networks?: NetworkInterface[]
   enforcement?: Enforcement
   allow_unenforced?: boolean
+  checkpoint_path?: string
 }
 
 export interface NodeSample {
@@ -340,6 +341,8 @@ export interface ClusterView {
   name?: string
   version?: string
   capabilities?: string[]
+  pools?: string[]
+  health?: string
   nodes?: NodeCounts
   jobs?: Record<string, number>
   resources?: ResourceBars

@@ -46,7 +46,7 @@ export function App() {
     document.title = t('app.name')
   }, [t])
   return (
-    <ConfigProvider theme={antdTheme(scheme)} locale={language === 'zh' ? zhCN : enUS} componentSize="small">
+    <ConfigProvider theme={antdTheme(scheme)} locale={language === 'zh' ? zhCN : enUS} componentSize="small" button={{ autoInsertSpace: false }}>
       <QueryClientProvider client={client}>
         <AntApp component="div" message={{ duration: 3 }}>
           {signedIn ? (

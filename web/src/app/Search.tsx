@@ -41,7 +41,8 @@ function useHits(text: string): Hit[] {
     if (!text) return []
     const has = (s?: string) => s?.toLowerCase().includes(text.toLowerCase())
     const hits: Hit[] = (jobs.data?.items ?? []).map((j) => ({ group: 'jobs', key: j.id, to: `/jobs/${encodeURIComponent(j.id)}`, text: j.name || j.id, more: j.id, state: j.state }))
-    if (/^[A-Za-z0-9._:-]{6,}$/.test(text) && /\d/.test(text) && !hits.some((h) => h.key === text))
+    // The list knows names and ids; a task_id of another system opens directly.
+    if (hits.length === 0 && jobs.data && /^[A-Za-z0-9._:-]{4,128}$/.test(text))
       hits.unshift({ group: 'jobs', key: text, to: `/jobs/${encodeURIComponent(text)}`, text: t('search.byId', { id: text }) })
     for (const n of (nodes.data ?? []).filter((n) => has(n.name)).slice(0, 6))
       hits.push({ group: 'nodes', key: n.name, to: `/nodes/${encodeURIComponent(n.name)}`, text: n.name, state: n.state })

@@ -82,6 +82,7 @@ export function antdTheme(now: Scheme): ThemeConfig {
     components: {
       Table: { cellPaddingBlockSM: 5, cellPaddingInlineSM: 8, headerBg: p.raised, headerColor: p.soft, rowHoverBg: p.raised, headerSplitColor: 'transparent', cellFontSizeSM: 13 },
       Tabs: { horizontalMargin: '0 0 12px 0', horizontalItemPaddingSM: '8px 0' },
+      Button: { primaryColor: now === 'dark' ? '#0b1220' : '#ffffff', primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' },
       Segmented: { trackBg: p.track },
       Form: { itemMarginBottom: 10, verticalLabelPadding: '0 0 2px' },
     },

@@ -3,12 +3,14 @@ import type { JobRow } from '../api/types'
 import type { Text } from '../i18n'
 import { lower } from './states'
 
-// What it asks of GPUs: "2 × card", "16 GiB on 1".
+// What it asks of GPUs, all tasks together: "2 cards", "1 × 16 GiB".
 export function gpuAsk(job: JobRow, { t, f }: Text): string {
   const cards = job.gpu ?? 0
   if (cards === 0) return t('jobs.noGpu')
-  if (job.gpu_memory_mib) return t('jobs.slice', { memory: f.mib(job.gpu_memory_mib), n: f.milli(cards) })
-  return t('jobs.cards', { n: f.milli(cards) })
+  const tasks = job.tasks ?? 1
+  const slices = Math.max(1, Math.ceil(cards / tasks - 1e-9)) * tasks
+  if (job.gpu_memory_mib) return t('jobs.slice', { memory: f.mib(job.gpu_memory_mib / slices), n: f.whole(slices) })
+  return t('jobs.cards', { n: f.milli(cards), count: cards })
 }
 
 export function reasonText(reason: string | undefined, { t, has }: Text): string {

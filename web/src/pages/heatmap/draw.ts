@@ -56,6 +56,8 @@ function drawCard({ ctx, mode, scheme }: View, card: CardView, node: NodeRow, x:
   }
   if (s >= 12 && (card.memory_used_mib ?? 0) > 0) {
     const height = s * share(card.memory_used_mib, card.memory_total_mib)
+    ctx.fillStyle = p.surface
+    ctx.fillRect(x + s - 4, y + s - height, 4, height)
     ctx.fillStyle = p.text
     ctx.fillRect(x + s - 3, y + s - height, 2, height)
   }

@@ -3,7 +3,8 @@ import { App, Button, Input, Modal } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { post, seg } from '../../api/client'
-import { client, useCluster } from '../../api/queries'
+import { useMe } from '../../api/me'
+import { client } from '../../api/queries'
 import type { JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { ended, lower } from '../../lib/states'
@@ -15,7 +16,7 @@ export function Actions({ view }: { view: JobView }) {
   const { t } = useText()
   const { message } = App.useApp()
   const navigate = useNavigate()
-  const role = useCluster().data?.you?.role
+  const { role } = useMe()
   const [verb, ask] = useState<Verb | null>(null)
   const [reason, say] = useState('')
   const [busy, setBusy] = useState(false)
@@ -41,7 +42,7 @@ export function Actions({ view }: { view: JobView }) {
     <>
       {!ended(state) && !reader && <Button danger onClick={() => open('cancel')}>{t('job.cancel')}</Button>}
       {!ended(state) && state !== 'pending' && !reader && role !== 'tenant' && <Button onClick={() => open('evict')}>{t('job.evict')}</Button>}
-      {(state === 'preempted' || state === 'evicted') && !reader && <Button onClick={() => open('resume')}>{t('job.resume')}</Button>}
+      {['evicted', 'failed', 'cancelled'].includes(state) && !reader && <Button onClick={() => open('resume')}>{t('job.resume')}</Button>}
       <Button onClick={() => navigate('/submit', { state: { spec: view.spec } })}>{t('job.resubmit')}</Button>
       <Modal open={verb !== null} title={verb && t(`job.${verb}Title`, { name: job.name || job.id })} onCancel={() => ask(null)} onOk={() => void go()}
         okText={verb && t(`job.${verb}`)} cancelText={t('word.back')} okButtonProps={{ danger: verb !== 'resume' }} confirmLoading={busy} destroyOnClose>

@@ -35,7 +35,9 @@ export function Logs({ view }: { view: JobView }) {
   const { job } = view
   const tasks = Math.max(job.tasks ?? 1, view.tasks?.length ?? 0)
   const task = Math.min(Number(get('task') || 0), tasks - 1)
-  const log = useLog(job.id, task, !ended(job.state))
+  const attempts = view.tasks?.find((x) => (x.index ?? 0) === task)?.attempt ?? 1
+  const attempt = get('attempt') && Number(get('attempt')) < attempts ? Number(get('attempt')) : undefined
+  const log = useLog(job.id, task, attempt, !ended(job.state) && attempt === undefined)
   const [follow, setFollow] = useState(true)
   const [word, find] = useState('')
   const [at, move] = useState(0)
@@ -45,7 +47,7 @@ export function Logs({ view }: { view: JobView }) {
   const step = (by: number) => { setFollow(false); move(here + by) }
   const download = async () => {
     try {
-      const text = await (await open(`/jobs/${seg(job.id)}/logs`, { task: task || undefined })).blob()
+      const text = await (await open(`/jobs/${seg(job.id)}/logs`, { task: task || undefined, attempt })).blob()
       save(`${job.id}-${task}.log`, text, 'text/plain')
     } catch (e) {
       void message.error((e as Error).message)
@@ -57,6 +59,8 @@ export function Logs({ view }: { view: JobView }) {
       <div className="row pager" style={{ borderTop: 0, borderBottom: '1px solid var(--line)' }}>
         {tasks > 1 && <Select value={task} showSearch style={{ width: 110 }} onChange={(n) => set({ task: n ? String(n) : undefined })} aria-label={t('word.task')}
           options={Array.from({ length: tasks }, (_, i) => ({ value: i, label: t('job.metrics.task', { n: i }) }))} />}
+        {attempts > 1 && <Select value={attempt ?? attempts} style={{ width: 110 }} onChange={(n) => set({ attempt: n === attempts ? undefined : String(n) })} aria-label={t('job.logs.start')}
+          options={Array.from({ length: attempts }, (_, i) => ({ value: i + 1, label: t('job.logs.attempt', { n: i + 1 }) }))} />}
         <Input allowClear style={{ width: 230 }} placeholder={t('job.logs.search')} aria-label={t('job.logs.search')} value={word}
           onChange={(e) => { find(e.target.value); move(0); setFollow(false) }} onPressEnter={(e) => step(e.shiftKey ? -1 : 1)} />
         {word && <span className="faint small">{t('job.logs.matches', { at: f.whole(hits.length ? here + 1 : 0), n: f.whole(hits.length) })}</span>}

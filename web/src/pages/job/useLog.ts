@@ -7,7 +7,7 @@ const TAIL = 5_000
 
 export interface Log { lines: string[]; dropped: number; status: 'reading' | 'following' | 'ended' | 'failed'; error?: ApiError; version: number }
 
-export function useLog(job: string, task: number, live: boolean): Log {
+export function useLog(job: string, task: number, attempt: number | undefined, live: boolean): Log {
   const [log, set] = useState<Log>({ lines: [], dropped: 0, status: 'reading', version: 0 })
   const version = useRef(0)
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useLog(job: string, task: number, live: boolean): Log {
     const read = async () => {
       const kept = new LogLines()
       try {
-        const response = await open(`/jobs/${seg(job)}/logs`, { follow: live || undefined, tail: TAIL, task: task || undefined }, { signal: control.signal })
+        const response = await open(`/jobs/${seg(job)}/logs`, { follow: live || undefined, tail: TAIL, task: task || undefined, attempt }, { signal: control.signal })
         const reader = response.body!.getReader()
         const decoder = new TextDecoder()
         for (;;) {
@@ -42,6 +42,6 @@ export function useLog(job: string, task: number, live: boolean): Log {
       control.abort()
       clearTimeout(timer)
     }
-  }, [job, task, live])
+  }, [job, task, attempt, live])
   return log
 }

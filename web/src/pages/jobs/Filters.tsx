@@ -1,5 +1,5 @@
 // Filters of the job list; each is a part of the address.
-import { Button, Input, Segmented, Select } from 'antd'
+import { Button, Input, Segmented, Select, Tag } from 'antd'
 import { useEffect, useState } from 'react'
 import { useQueues, useTenants } from '../../api/queries'
 import { useText } from '../../i18n'
@@ -25,20 +25,22 @@ export function Filters({ url, me }: { url: ReturnType<typeof useUrlState>; me?:
         options={JOB_STATES.map((value) => ({ value, label: <State state={value} /> }))} />
       <Choice name="queue" value={get('queue')} set={set} options={(queues.data?.items ?? []).map((q) => q.spec.name)} />
       <Choice name="tenant" value={get('tenant')} set={set} options={(tenants.data?.items ?? []).map((x) => x.path ?? '')} />
+      <Choice name="type" value={get('type')} set={set} options={['training', 'inference', 'batch', 'interactive']} />
       <Name value={get('name')} set={set} />
       <Select style={{ minWidth: 130 }} value={get('since')} onChange={(v) => set('since', v)} aria-label={t('jobs.filter.since')}
         options={[{ value: '', label: t('jobs.since.any') }, ...Object.keys(SINCE).map((value) => ({ value, label: t(`jobs.since.${value}`) }))]} />
+      {get('node') && <Tag closable onClose={() => set('node')}>{t('word.node')}: {get('node')}</Tag>}
       {filtered(params) && <Button type="link" size="small" onClick={() => url.set(Object.fromEntries([...FILTERS, 'cursor', 'from'].map((k) => [k, undefined])))}>{t('jobs.filter.clear')}</Button>}
     </div>
   )
 }
 
-function Choice({ name, value, set, options }: { name: 'queue' | 'tenant'; value: string; set: (key: string, value?: string) => void; options: string[] }) {
-  const { t } = useText()
+function Choice({ name, value, set, options }: { name: 'queue' | 'tenant' | 'type'; value: string; set: (key: string, value?: string) => void; options: string[] }) {
+  const { t, has } = useText()
   const all = value && !options.includes(value) ? [value, ...options] : options
   return (
-    <Select allowClear showSearch style={{ minWidth: name === 'queue' ? 110 : 140 }} placeholder={t(`jobs.filter.${name}`)} aria-label={t(`jobs.filter.${name}`)}
-      value={value || undefined} onChange={(v?: string) => set(name, v)} options={all.map((v) => ({ value: v, label: v }))} />
+    <Select allowClear showSearch style={{ minWidth: name === 'tenant' ? 140 : 110 }} placeholder={t(`jobs.filter.${name}`)} aria-label={t(`jobs.filter.${name}`)}
+      value={value || undefined} onChange={(v?: string) => set(name, v)} options={all.map((v) => ({ value: v, label: name === 'type' && has(`type.${v}`) ? t(`type.${v}`) : v }))} />
   )
 }
 

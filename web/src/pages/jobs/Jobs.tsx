@@ -3,7 +3,8 @@ import { LeftOutlined, PlusOutlined, RightOutlined, VerticalRightOutlined } from
 import { Button, Select, Table } from 'antd'
 import { useEffect, useMemo, useState } from 'react'
 import { Link } from 'react-router-dom'
-import { useCluster, useJobs } from '../../api/queries'
+import { useMe } from '../../api/me'
+import { useJobs } from '../../api/queries'
 import type { JobRow } from '../../api/types'
 import { useText } from '../../i18n'
 import { ended } from '../../lib/states'
@@ -27,7 +28,7 @@ export default function Jobs() {
   const { t, f } = text
   const url = useUrlState()
   const { params, get } = url
-  const me = useCluster().data?.you?.name
+  const me = useMe().name
   const limit = SIZES.includes(Number(get('limit'))) ? Number(get('limit')) : 100
   const cursor = get('cursor') || undefined
   const from = Number(get('from') || 0)

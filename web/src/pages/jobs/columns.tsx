@@ -36,11 +36,11 @@ export function jobColumns(text: Text): Column[] {
     { key: 'gpu', title: t('jobs.asks'), width: 100, show: (j) => gpuAsk(j, text), csv: (j) => j.gpu },
     { key: 'cpu', title: t('jobs.cpu'), width: 60, right: true, show: (j) => f.milli(j.cpu), csv: (j) => j.cpu },
     { key: 'memory', title: t('jobs.memory'), width: 80, right: true, show: (j) => f.bytes(j.memory_bytes), csv: (j) => j.memory_bytes },
-    { key: 'nodes', title: t('jobs.nodes'), width: 118, show: (j) => <NodeLinks names={j.nodes} most={1} />, csv: (j) => j.nodes?.join(' ') },
+    { key: 'nodes', title: t('jobs.nodes'), width: 116, show: (j) => <NodeLinks names={j.nodes} most={1} />, csv: (j) => j.nodes?.join(' ') },
     { key: 'submitted', title: t('jobs.submitted'), width: 114, sort: 'submitted', show: (j) => <Ago at={j.submitted} />, csv: (j) => j.submitted },
-    { key: 'time', title: t('jobs.time'), width: 136, show: (j) => <Times job={j} />, csv: (j) => j.started },
+    { key: 'time', title: t('jobs.time'), width: 150, show: (j) => <Times job={j} />, csv: (j) => j.started },
     { key: 'preemptions', title: t('jobs.preemptions'), width: 90, right: true, optional: true, show: (j) => f.whole(j.preemptions), csv: (j) => j.preemptions },
-    { key: 'reason', title: t('jobs.why'), width: 165, show: (j) => <Why job={j} text={text} />, csv: (j) => [j.reason, j.detail].filter(Boolean).join(': ') },
+    { key: 'reason', title: t('jobs.why'), width: 155, show: (j) => <Why job={j} text={text} />, csv: (j) => [j.reason, j.detail].filter(Boolean).join(': ') },
   ]
 }
 

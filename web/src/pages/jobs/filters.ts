@@ -1,17 +1,15 @@
 // The job list's address ↔ the API's query.
 import type { Query } from '../../api/client'
-import { serverNow } from '../../lib/clock'
-
-export const FILTERS = ['state', 'queue', 'tenant', 'user', 'name', 'since'] as const
-export const SINCE: Record<string, number> = { h1: 3_600_000, d1: 86_400_000, d7: 604_800_000 }
+// In the address `state`, as the column is called; the API's parameter is `status`.
+export const FILTERS = ['state', 'queue', 'tenant', 'user', 'type', 'node', 'name', 'since'] as const
+const PARAMETER: Record<string, string> = { state: 'status' }
+export const SINCE: Record<string, string> = { h1: '1h', d1: '24h', d7: '168h' }
 
 export function apiQuery(params: URLSearchParams): Query {
   const query: Query = {}
-  for (const key of FILTERS) query[key] = params.get(key) ?? undefined
-  // "Last hour" in steps of a minute, so that the answer can be kept.
-  const span = SINCE[String(query.since)]
-  if (span) query.since = new Date(Math.floor((serverNow() - span) / 60_000) * 60_000).toISOString()
-  query.sort = params.get('sort') ?? '-submitted'
+  for (const key of FILTERS) query[PARAMETER[key] ?? key] = params.get(key) ?? undefined
+  query.since = SINCE[String(query.since)] ?? query.since
+  query.sort = params.get('sort') ?? undefined
   return query
 }
 

@@ -2,7 +2,8 @@
 import { App, Button, Checkbox, Input, Modal } from 'antd'
 import { useState } from 'react'
 import { post, seg } from '../../api/client'
-import { client, useCluster } from '../../api/queries'
+import { useMe } from '../../api/me'
+import { client } from '../../api/queries'
 import type { NodeView } from '../../api/types'
 import { useText } from '../../i18n'
 import { Failure } from '../../ui/parts'
@@ -11,7 +12,7 @@ import { Held } from './Held'
 export function Actions({ view }: { view: NodeView }) {
   const { t } = useText()
   const { message } = App.useApp()
-  const role = useCluster().data?.you?.role
+  const { role } = useMe()
   const [asking, ask] = useState(false)
   const [reason, say] = useState('')
   const [evict, setEvict] = useState(false)

@@ -24,7 +24,7 @@ export function Hardware({ view }: { view: NodeView }) {
           [t('node.cpuModel'), i.cpu_model],
           ['', t('node.cpuCounts', { cores: f.milli(i.cpu), reserved: f.milli(i.cpu_reserved), count: i.sockets ?? 1 })],
           [t('node.features'), i.cpu_features?.join(', ')],
-          [t('node.memory'), f.bytes(i.memory_bytes)],
+          [t('resource.memory'), f.bytes(i.memory_bytes)],
           [t('node.runtimes'), i.runtimes?.join(', ')],
           [t('node.os'), i.os],
           [t('node.agent'), i.agent_version],
@@ -56,7 +56,7 @@ export function Hardware({ view }: { view: NodeView }) {
       {(i.numa?.length ?? 0) > 0 && (
         <Panel title={t('node.domains')} flush>
           <table className="plain">
-            <thead><tr><th>{t('node.numa')}</th><th>{t('node.cpus')}</th><th className="num">{t('node.memory')}</th><th className="num">{t('node.bandwidth')}</th></tr></thead>
+            <thead><tr><th>{t('node.numa')}</th><th>{t('node.cpus')}</th><th className="num">{t('resource.memory')}</th><th className="num">{t('node.bandwidth')}</th></tr></thead>
             <tbody>{i.numa!.map((d) => <tr key={d.id ?? 0}><td>{d.id ?? 0}</td><td className="mono">{ranges(d.cpus)}</td><td className="num nowrap">{f.bytes(d.memory_bytes)}</td><td className="num nowrap">{known(d.memory_bandwidth_bytes, f.rate)}</td></tr>)}</tbody>
           </table>
         </Panel>

@@ -1,6 +1,6 @@
 // All nodes: state, bars, labels. The server pages.
 import { LeftOutlined, RightOutlined, VerticalRightOutlined } from '@ant-design/icons'
-import { Button, Select, Table } from 'antd'
+import { Button, Select, Table, Tag } from 'antd'
 import type { ColumnType } from 'antd/es/table'
 import { useMemo } from 'react'
 import { Link } from 'react-router-dom'
@@ -52,7 +52,8 @@ export default function Nodes() {
   const cursor = get('cursor') || undefined
   const from = Number(get('from') || 0)
   const state = get('state')
-  const { data, error, refetch, isPlaceholderData } = useNodes({ state: state || undefined, limit: LIMIT, cursor })
+  const label = get('label')
+  const { data, error, refetch, isPlaceholderData } = useNodes({ state, label, limit: LIMIT, cursor })
   const { ref, height } = useHeight<HTMLDivElement>(76)
   const columns = useMemo(() => nodeColumns(text), [text.language]) // eslint-disable-line
   const rows = data?.items ?? []
@@ -63,13 +64,14 @@ export default function Nodes() {
         <h1>{t('nodes.title')}</h1>
         <span className="faint">{data && t('nodes.total', { count: total })}</span>
         <span className="space" />
-        <Select mode="multiple" allowClear style={{ minWidth: 150 }} maxTagCount="responsive" placeholder={t('nodes.state')} aria-label={t('nodes.state')} value={state ? state.split(',') : []}
-          onChange={(v: string[]) => set({ state: v.join(','), cursor: undefined, from: undefined })} options={NODE_STATES.map((value) => ({ value, label: <State state={value} /> }))} />
+        {label && <Tag closable onClose={() => set({ label: undefined, cursor: undefined, from: undefined })}>{label}</Tag>}
+        <Select allowClear style={{ minWidth: 120 }} placeholder={t('nodes.state')} aria-label={t('nodes.state')} value={state || undefined}
+          onChange={(v?: string) => set({ state: v, cursor: undefined, from: undefined })} options={NODE_STATES.map((value) => ({ value, label: <State state={value} /> }))} />
         <Link to="/heatmap"><Button>{t('nav.heatmap')}</Button></Link>
       </div>
       {error && !data && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <div className="panel"><div className="body"><Bones rows={14} /></div></div>}
-      {data && rows.length === 0 && <div className="panel">{state ? <Empty text={t('nodes.emptyFiltered')} /> : <Empty text={t('nodes.empty')} command="crater-agent --config /etc/crater/agent.yaml" />}</div>}
+      {data && rows.length === 0 && <div className="panel">{state || label ? <Empty text={t('nodes.emptyFiltered')} /> : <Empty text={t('nodes.empty')} command="crater-agent --config /etc/crater/agent.yaml" />}</div>}
       {data && rows.length > 0 && (
         <div className="panel table" ref={ref} onKeyDown={rowKeys} style={{ opacity: isPlaceholderData ? 0.6 : 1 }}>
           <Table<NodeRow> size="small" rowKey="name" dataSource={rows} columns={columns} pagination={false} virtual scroll={{ x: 1390, y: height }} onRow={() => ({ tabIndex: 0 })} />

@@ -4,8 +4,9 @@ import { useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router-dom'
 import { stringify } from 'yaml'
 import { newKey, post } from '../../api/client'
+import { rememberMe } from '../../api/me'
 import { client } from '../../api/queries'
-import type { JobRow, JobSpec } from '../../api/types'
+import type { JobSpec, JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { cliOf } from '../../lib/cli'
 import { hasMasked, parseJob, tidySpec, withValue } from '../../lib/jobFile'
@@ -47,7 +48,8 @@ export default function Submit() {
     setBusy(true)
     fail(null)
     try {
-      const job = await post<JobRow>('/jobs', parsed.spec, { key: key.current })
+      const { job } = await post<JobView>('/jobs', parsed.spec, { key: key.current })
+      rememberMe(job.user)
       void message.success(t('submit.done', { name: job.name || job.id }))
       void client.invalidateQueries({ queryKey: ['jobs'] })
       sessionStorage.removeItem(KEY)
