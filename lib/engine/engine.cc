@@ -50,7 +50,7 @@ void Engine::Impl::on(const NodeSet& fact) {
     if (const int n = cluster_.find(fact.inventory.name); n >= 0) {
         for (const auto& held : held_on_[static_cast<std::size_t>(n)])
             moved.push_back({&job(held.job).tasks[static_cast<std::size_t>(held.task)].slices, {}});
-        for (const int p : pledged_)
+        for (const int p : preemptors_)
             for (auto& slices : job(p).pledge)
                 if (slices.node == n) moved.push_back({&slices, {}});
         for (auto& part : moved) {
@@ -58,6 +58,7 @@ void Engine::Impl::on(const NodeSet& fact) {
             cluster_.book(*part.slices, -1);
         }
     }
+    ++holdings_;
     const int n = cluster_.set_node(fact.inventory);
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));
     for (auto& part : moved) {
@@ -70,6 +71,7 @@ void Engine::Impl::on(const NodeSet& fact) {
 
 void Engine::Impl::on(const NodeFlags& fact) {
     const int n = node_named(fact.node);
+    ++holdings_;
     cluster_.set_flags(n, fact.draining, fact.lost);
     FactBytes bytes;
     bytes.add(fact.node), bytes.add(fact.draining), bytes.add(fact.lost);
@@ -81,7 +83,7 @@ void Engine::Impl::on(const NodeFlags& fact) {
 
 void Engine::Impl::on(const NodeRemoved& fact) {
     const int n = node_named(fact.node);
-    for (const int p : std::vector<int>(pledged_)) {
+    for (const int p : std::vector<int>(preemptors_)) {
         const auto& pledge = job(p).pledge;
         if (std::any_of(pledge.begin(), pledge.end(), [&](const Slices& s) { return s.node == n; })) drop_pledge(job(p)), relist(job(p));
     }
@@ -121,6 +123,7 @@ void Engine::Impl::on(const SettingsSet& fact) {
     shapes_.forget();
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     ++victims_seen_;
+    ++holdings_;
     for (int n = 0; n < cluster_.size(); ++n) gained(n);
 }
 
@@ -194,7 +197,7 @@ void Engine::Impl::on(const TaskPlaced& fact) {
         const auto c = static_cast<std::size_t>(node.cards_at + part.card);
         const auto& used = cluster_.used();
         const bool clash = used.card_exclusive[c] > 0 || (part.exclusive && used.card_tasks[c] > 0);
-        CRATER_CHECK(!clash || !pledged_.empty(), "a whole card is given to two tasks");
+        CRATER_CHECK(!clash || !preemptors_.empty(), "a whole card is given to two tasks");
     }
     tenants_.charge_anyway(slot.tenant, amounts_of(slices));
     hold(slot, static_cast<int>(fact.task), std::move(slices), fact.allocation, fact.started);
@@ -245,6 +248,20 @@ void Engine::Impl::on(const TaskRequeued& fact) {
     enlist(slot);
 }
 
+// Where the preemptor will go is not stored: its next look finds it again.
+void Engine::Impl::on(const PreemptionStarted& fact) {
+    JobSlot& victim = job_named(fact.victim);
+    if (victim.held == 0) return;
+    if (!victim.stopping) stopping_.push_back(victim.position);
+    victim.stopping = true;
+    const auto it = job_positions_.find(fact.preemptor);
+    if (it == job_positions_.end() || job(it->second).waiting == 0) return;  // it was placed or removed meanwhile
+    JobSlot& preemptor = job(it->second);
+    auto victims = preemptor.victims;
+    if (std::find(victims.begin(), victims.end(), victim.position) == victims.end()) victims.push_back(victim.position);
+    wait_for(preemptor, std::move(victims), preemptor.pledge);
+}
+
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
     if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
@@ -257,7 +274,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.tenant = slot.tenant;
     like.shape = slot.shape;
     like.tasks = slot.waiting;
-    if (slot.held > 0 || !slot.pledge.empty()) like.only = slot.position;
+    if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
     slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
     dirty_ = true;
 }

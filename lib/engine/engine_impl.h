@@ -37,6 +37,7 @@ class Engine::Impl {
     void on(const JobRequeued& fact);
     void on(const TaskRequeued& fact);
     void on(const LoadSampled& fact);
+    void on(const PreemptionStarted& fact);
 
     // order/pass.cc
     Plan pass(Instant now, const PassLimits& limits);
@@ -113,14 +114,17 @@ class Engine::Impl {
 
     // Preempting (preempt/)
     std::optional<VictimSet> choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at);
-    std::optional<VictimSet> victims_on_one_node(JobSlot& preemptor, const std::vector<int>& candidates, Instant now);
-    std::optional<VictimSet> victims_of_gang(JobSlot& preemptor, const std::vector<int>& candidates, Instant now);
-    std::vector<int> candidates(const JobSlot& preemptor, Instant now, Instant* retry_at);
+    std::optional<VictimSet> victims_on_one_node(const JobSlot& preemptor, Instant now);
+    std::optional<VictimSet> victims_of_gang(JobSlot& preemptor, Instant now);
+    void least_of_node(int node, const std::vector<int>& here, const Shape& shape, Instant now, std::optional<VictimSet>& best);
+    void find_candidates(const JobSlot& preemptor, Instant now);
+    void renew_pledge(JobSlot& preemptor);
+    void wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge);
     std::int64_t cost_of(const JobSlot& victim, Instant now) const;
     bool better(const VictimSet& a, const VictimSet& b) const;
     void set_figures(VictimSet& set, Instant now) const;
     std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
-    void preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
+    bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
 
     // Explaining (explain/)
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
@@ -141,7 +145,19 @@ class Engine::Impl {
     std::vector<int> free_jobs_;
     std::unordered_map<std::string, int> job_positions_;
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
-    std::vector<int> pledged_;                // jobs that hold a pledge, by the time they got it
+    std::vector<int> preemptors_;             // jobs that wait for victims or hold a pledge, by the time they began to
+    std::vector<int> stopping_;               // jobs told to make room that still hold something
+    std::uint64_t holdings_ = 0;              // counts changes of who holds what, and of the nodes
+
+    // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
+    struct CandidateCache {
+        int shape = -1, priority = 0;
+        bool training = false;
+        Instant now, retry_at;
+        std::uint64_t holdings = 0;
+        std::vector<int> jobs;                  // by priority, then cost
+        std::vector<std::vector<int>> on_node;  // the same by node
+    } able_;
 
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, queue_facts_, tenant_facts_;

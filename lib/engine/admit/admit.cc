@@ -11,7 +11,6 @@ namespace {
 struct Shortfall {
     std::size_t filter = 0;
     std::string detail;
-    int nodes = 0;
 };
 
 bool never_asked(const filter::Filter& row) { return row.kind == filter::Kind::state || row.kind == filter::Kind::live; }
@@ -36,7 +35,8 @@ Shortfall shortfall_of(const Shape& shape, const Cluster& cluster) {
         for (const int n : left)
             if (row.measure)
                 if (const double total = row.measure(Look(shape, cluster, n, When::empty)).total; total > most) most = total, closest = n;
-        return {position, "on " + cluster.node(closest).name + ": " + row.says(Look(shape, cluster, closest, When::empty)), static_cast<int>(left.size())};
+        const std::string of = left.size() == 1 ? "" : " of " + std::to_string(left.size()) + " nodes " + cluster.node(closest).name + " comes closest:";
+        return {position, (left.size() == 1 ? cluster.node(closest).name : of.substr(1)) + " " + row.says(Look(shape, cluster, closest, When::empty))};
     }
     return {};
 }
@@ -87,8 +87,7 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
     if (!fits) {
         const auto shortfall = shortfall_of(shape, cluster_);
         const auto& row = filter::at(shortfall.filter);
-        std::string text = "no node could ever hold it; closest " + shortfall.detail;
-        if (shortfall.nodes > 1) text += " (" + std::to_string(shortfall.nodes) + " nodes are right otherwise)";
+        const std::string text = "no node could hold a task of it even when empty; " + shortfall.detail;
         const bool scale_out = row.name == "gpu_inference_part";
         return fail(Code::unsatisfiable, scale_out ? "scale out instead: " + text : text, std::string(row.field),
                     scale_out ? "more replicas with a smaller part each, or a whole card (exclusive: true)" : "");

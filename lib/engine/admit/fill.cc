@@ -106,6 +106,10 @@ void round_gpu_memory(JobSpec& spec, const Shape& shape, const Cluster& cluster,
 }  // namespace
 
 void fill_request(JobSpec& spec, const Cluster& cluster, std::vector<std::string>& notes) {
+    if (auto& gpu = spec.resources.gpu; !gpu.count && (gpu.memory || gpu.compute || gpu.exclusive || !gpu.model.empty())) {
+        gpu.count = MilliGpu(1000);
+        notes.emplace_back("gpu.count set to 1: the job describes a card without saying how many");
+    }
     const Shape shape = make_shape(spec, Policy::best_fit);
     if (shape.cards > 0) {
         fill_beside_cards(spec, shape, cluster, notes);

@@ -33,7 +33,7 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     if (retry()) return true;
     if (blocked.gains_seen == gains_) return false;
     if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
-    const bool alike = members.only < 0 && pledged_.empty() && !shapes_.at(members.shape).node.exclusive;
+    const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).node.exclusive;
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
     if (shapes_.has_column(members.shape)) return shapes_.column(members.shape, cluster_, looked_).best() >= 0 || (blocked.gains_seen = gains_, false);
@@ -103,12 +103,11 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     }
     // While its victims stop it waits for them; when they are gone and others were quicker, it may choose again.
     Instant retry_at;
+    if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
         if (!slot.pledge.empty()) drop_pledge(slot);
-        if (auto set = choose_victims(slot, now, &retry_at)) {
-            preempt(slot, std::move(*set), plan);
-            return true;
-        }
+        if (auto set = choose_victims(slot, now, &retry_at))
+            if (preempt(slot, std::move(*set), plan)) return true;
     }
     blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
     return false;

@@ -41,7 +41,7 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
 
     // Slices kept for a job of lower priority are not kept from this one.
     bool lower = false;
-    for (const int p : pledged_) {
+    for (const int p : preemptors_) {
         if (job(p).info.priority >= slot.info.priority) continue;
         for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1), lower = true;
     }
@@ -49,7 +49,7 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
     Outcome again = fill(slot);
     if (again.kind == Outcome::placed) {
         // The others keep waiting for theirs, on books that are over for now.
-        for (const int p : pledged_)
+        for (const int p : preemptors_)
             if (job(p).info.priority < slot.info.priority)
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, 1);
         return again;

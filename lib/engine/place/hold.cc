@@ -30,6 +30,7 @@ void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, const Allocation& a
         tenants_.charge_anyway(slot.tenant, one);
         count_victim(slot, 1);
     }
+    ++holdings_;
     set_fact(task.fact, placement_fact(slot.info.id, t, allocation));
 }
 
@@ -51,6 +52,7 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     task.life = then;
     task.slices = {};
     set_fact(task.fact, 0);
+    ++holdings_;
     gained(n);
 }
 
@@ -70,22 +72,21 @@ void Engine::Impl::gained(int node) {
 }
 
 void Engine::Impl::drop_pledge(JobSlot& slot) {
-    if (!slot.pledge.empty()) {
-        for (const auto& slices : slot.pledge) {
-            cluster_.book(slices, -1);
-            gained(slices.node);
-        }
-        slot.pledge.clear();
-        pledged_.erase(std::find(pledged_.begin(), pledged_.end(), slot.position));
+    for (const auto& slices : slot.pledge) {
+        cluster_.book(slices, -1);
+        gained(slices.node);
     }
+    slot.pledge.clear();
     slot.victims.clear();  // they go on stopping; nobody waits for them in particular
+    std::erase(preemptors_, slot.position);
 }
 
 // A victim holds nothing any more, or is gone: who waited for it is told.
 void Engine::Impl::victim_done(JobSlot& victim) {
     if (!victim.stopping) return;
     victim.stopping = false;
-    for (const int p : pledged_) std::erase(job(p).victims, victim.position);
+    std::erase(stopping_, victim.position);
+    for (const int p : preemptors_) std::erase(job(p).victims, victim.position);
 }
 
 }  // namespace crater::engine

@@ -259,7 +259,7 @@ TEST_F(Place, leaves_a_trace_of_the_winner_and_the_next_five) {
     EXPECT_EQ(trace.candidates[0].node, "n0");
     EXPECT_FALSE(trace.candidates[0].terms.empty());
     ASSERT_EQ(trace.rejections.size(), 1u);
-    EXPECT_EQ(trace.rejections[0].filter, "gpu_model");
+    EXPECT_EQ(trace.rejections[0].filter, "gpu_cards");
     EXPECT_EQ(trace.rejections[0].detail, "needs 1 card, it has no GPU");
 }
 

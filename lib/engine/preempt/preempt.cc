@@ -1,7 +1,6 @@
 // Who gives way: the set with the lowest highest priority, then the least cost, the fewest jobs, the latest start, of which no
 // member can be left out. SPEC 3.6.
 #include <algorithm>
-#include <set>
 
 #include "engine_impl.h"
 
@@ -51,58 +50,47 @@ bool Engine::Impl::better(const VictimSet& a, const VictimSet& b) const {
     return false;
 }
 
-// Jobs that may be pushed aside, on nodes that could serve the preemptor at all, cheapest first within a priority.
-std::vector<int> Engine::Impl::candidates(const JobSlot& preemptor, Instant now, Instant* retry_at) {
+// Jobs that may be pushed aside, on nodes that could serve the preemptor at all: by priority, then cheapest first.
+void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     const Settings& settings = cluster_.settings();
     const Shape& shape = shapes_.at(preemptor.shape);
-    std::set<int> seen;
+    const bool training = preemptor.type == JobType::training;
+    if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority && able_.training == training && able_.now == now &&
+        able_.holdings == holdings_)
+        return;
+    able_ = {preemptor.shape, preemptor.info.priority, training, now, {}, holdings_, {}, {}};
+    able_.on_node.resize(static_cast<std::size_t>(cluster_.size()));
+    std::vector<int> seen;
     for (int n = 0; n < cluster_.size(); ++n) {
-        if (held_on_[static_cast<std::size_t>(n)].empty() || !cluster_.node(n).takes_work()) continue;
-        if (fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
-        for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
-            const JobSlot& victim = job(held.job);
-            if (!victim.can_yield_to(preemptor) || victim.info.preemptions >= settings.preemption_budget) continue;
-            Instant started;
-            for (const auto& task : victim.tasks)
-                if (task.life == TaskSlot::Life::held) started = std::max(started, task.started);
-            if (const Instant free_at = started + settings.min_run_time; free_at > now) {
-                if (retry_at && (!*retry_at || free_at < *retry_at)) *retry_at = free_at;
-                continue;
-            }
-            seen.insert(held.job);
+        const auto& held_here = held_on_[static_cast<std::size_t>(n)];
+        if (held_here.empty() || !cluster_.node(n).takes_work() || fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
+        for (const auto& held : held_here)
+            if (job(held.job).can_yield_to(preemptor) && job(held.job).info.preemptions < settings.preemption_budget) seen.push_back(held.job);
+    }
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+
+    std::vector<std::pair<std::int64_t, int>> order;
+    for (const int v : seen) {
+        Instant started;
+        for (const auto& task : job(v).tasks)
+            if (task.life == TaskSlot::Life::held) started = std::max(started, task.started);
+        const Instant free_at = started + settings.min_run_time;
+        if (free_at <= now) order.emplace_back(cost_of(job(v), now), v);
+        else if (!able_.retry_at || free_at < able_.retry_at) able_.retry_at = free_at;
+    }
+    std::sort(order.begin(), order.end(), [&](const auto& x, const auto& y) {
+        const EngineJob &a = job(x.second).info, &b = job(y.second).info;
+        return std::tuple(a.priority, x.first, std::string_view(a.id)) < std::tuple(b.priority, y.first, std::string_view(b.id));
+    });
+    for (const auto& [cost, v] : order) {
+        able_.jobs.push_back(v);
+        for (const auto& task : job(v).tasks) {
+            if (task.life != TaskSlot::Life::held) continue;
+            auto& here = able_.on_node[static_cast<std::size_t>(task.slices.node)];
+            if (here.empty() || here.back() != v) here.push_back(v);
         }
     }
-    std::vector<std::pair<std::int64_t, int>> order;
-    for (const int v : seen) order.emplace_back(cost_of(job(v), now), v);
-    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-        const EngineJob &x = job(a.second).info, &y = job(b.second).info;
-        return std::tuple(x.priority, a.first, std::string_view(x.id)) < std::tuple(y.priority, b.first, std::string_view(y.id));
-    });
-    std::vector<int> out;
-    for (const auto& [cost, v] : order) out.push_back(v);
-    return out;
-}
-
-std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at) {
-    if (yielding_.empty() || yielding_.begin()->first >= preemptor.info.priority) return std::nullopt;
-    const auto able = candidates(preemptor, now, retry_at);
-    if (able.empty()) return std::nullopt;
-    // Slices kept for jobs of lower priority are not kept from this one.
-    const auto mark = cluster_.mark();
-    for (const int p : pledged_)
-        if (job(p).info.priority < preemptor.info.priority)
-            for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
-    auto set = preemptor.waiting == 1 ? victims_on_one_node(preemptor, able, now) : victims_of_gang(preemptor, able, now);
-    cluster_.undo_to(mark);
-    if (!set) return set;
-    // Nobody is stopped for a job that its quota would then hold back.
-    Amounts amounts{};
-    for (const auto& slices : set->plan) {
-        const Amounts part = amounts_of(slices);
-        for (std::size_t k = 0; k < quota_kinds; ++k) amounts[k] += part[k];
-    }
-    if (tenants_.over(preemptor.tenant, amounts)) return std::nullopt;
-    return set;
 }
 
 namespace {
@@ -115,111 +103,164 @@ void without(Cluster& cluster, const JobSlot& victim) {
 
 }  // namespace
 
+std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at) {
+    if (yielding_.empty() || yielding_.begin()->first >= preemptor.info.priority) return std::nullopt;
+    find_candidates(preemptor, now);
+    if (retry_at) *retry_at = able_.retry_at;
+
+    const auto mark = cluster_.mark();
+    // Slices kept for jobs of lower priority are not kept from this one, and what stops already will be free: for those it was told
+    // to stop for, whose pledges are on the books, or for anybody.
+    for (const int p : preemptors_)
+        if (job(p).info.priority < preemptor.info.priority)
+            for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
+    for (const int v : stopping_) without(cluster_, job(v));
+    auto set = preemptor.waiting == 1 ? victims_on_one_node(preemptor, now) : victims_of_gang(preemptor, now);
+    cluster_.undo_to(mark);
+    if (!set) return set;
+    // Nobody is stopped for a job that its quota would then hold back.
+    Amounts amounts{};
+    for (const auto& slices : set->plan) {
+        const Amounts part = amounts_of(slices);
+        for (std::size_t k = 0; k < quota_kinds; ++k) amounts[k] += part[k];
+    }
+    if (tenants_.over(preemptor.tenant, amounts)) return std::nullopt;
+    return set;
+}
+
 // One task goes to one node, so the victims are all on that node, and each node is its own small problem.
-std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(JobSlot& preemptor, const std::vector<int>& able, Instant now) {
+std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(const JobSlot& preemptor, Instant now) {
     const Shape& shape = shapes_.at(preemptor.shape);
     count_own_tasks(preemptor);
-    std::vector<std::vector<int>> on_node(static_cast<std::size_t>(cluster_.size()));
-    for (const int v : able) {  // keeps the order: cheapest first within a priority
-        for (const auto& task : job(v).tasks) {
-            if (task.life != TaskSlot::Life::held) continue;
-            auto& list = on_node[static_cast<std::size_t>(task.slices.node)];
-            if (list.empty() || list.back() != v) list.push_back(v);
-        }
+    // Perhaps what stops already is enough.
+    std::vector<int> easing;
+    for (const int v : stopping_)
+        for (const auto& task : job(v).tasks)
+            if (task.life == TaskSlot::Life::held) easing.push_back(task.slices.node);
+    std::sort(easing.begin(), easing.end(), [&](int a, int b) { return cluster_.rank(a) < cluster_.rank(b); });
+    easing.erase(std::unique(easing.begin(), easing.end()), easing.end());
+    for (const int n : easing) {
+        ++looked_;
+        const Look look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
+        if (!evaluate(look).fits()) continue;
+        VictimSet none;
+        none.plan = {look.slices()};
+        return none;
     }
     std::optional<VictimSet> best;
+    std::vector<int> here;
     for (const int n : cluster_.by_name()) {
-        const auto& here = on_node[static_cast<std::size_t>(n)];
-        if (here.empty()) continue;
-        // The first alone is the least that this node can offer.
-        VictimSet least;
-        least.jobs = {here.front()};
-        set_figures(least, now);
-        if (best && !better(least, *best)) continue;
-        const auto fits = [&] {
-            ++looked_;
-            return evaluate(Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)])).fits();
-        };
-        const auto mark = cluster_.mark();
-        for (const int v : here) without(cluster_, job(v));
-        const bool possible = fits();
-        cluster_.undo_to(mark);
-        if (!possible) continue;
-
-        const auto offer = [&](std::vector<int> jobs) {
-            VictimSet set;
-            set.jobs = std::move(jobs);
-            set_figures(set, now);
-            if (best && !better(set, *best)) return;
-            set.plan = {Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]).slices()};
-            best = std::move(set);
-        };
-        if (here.size() > exact_max) {
-            // Leave out one after the other, the dearest first, as long as the rest is enough.
-            std::vector<int> kept = here;
-            for (auto i = kept.size(); i-- > 0;) {
-                const auto trial = cluster_.mark();
-                for (std::size_t k = 0; k < kept.size(); ++k)
-                    if (k != i) without(cluster_, job(kept[k]));
-                if (fits()) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
-                cluster_.undo_to(trial);
-            }
-            for (const int v : kept) without(cluster_, job(v));
-            offer(kept);
-            cluster_.undo_to(mark);
-            continue;
-        }
-        // All sets, depth first; a set that is enough is not extended, one that is no better than the best is not followed.
-        std::vector<int> chosen;
-        const auto search = [&](const auto& self, std::size_t from) -> void {
-            if (!chosen.empty()) {
-                VictimSet so_far;
-                so_far.jobs = chosen;
-                set_figures(so_far, now);
-                if (best && !better(so_far, *best)) return;
-                if (fits()) return offer(chosen);
-            }
-            for (std::size_t i = from; i < here.size(); ++i) {
-                const auto trial = cluster_.mark();
-                without(cluster_, job(here[i]));
-                chosen.push_back(here[i]);
-                self(self, i + 1);
-                chosen.pop_back();
-                cluster_.undo_to(trial);
-            }
-        };
-        search(search, 0);
+        here.clear();
+        for (const int v : able_.on_node[static_cast<std::size_t>(n)])
+            if (!job(v).stopping) here.push_back(v);
+        if (!here.empty()) least_of_node(n, here, shape, now, best);
     }
     return best;
 }
 
-std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& preemptor, const std::vector<int>& able, Instant now) {
+// Improves `best` by the best set of one node. `here`: its candidates by priority, then cost.
+void Engine::Impl::least_of_node(int n, const std::vector<int>& here, const Shape& shape, Instant now, std::optional<VictimSet>& best) {
+    // The first alone is the least that this node can offer.
+    VictimSet least;
+    least.jobs = {here.front()};
+    set_figures(least, now);
+    if (best && !better(least, *best)) return;
+
+    const auto own = own_tasks_[static_cast<std::size_t>(n)];
+    const auto fits = [&] { return ++looked_, evaluate(Look(shape, cluster_, n, When::now, own)).fits(); };
+    const auto offer = [&](const std::vector<int>& jobs) {
+        VictimSet set;
+        set.jobs = jobs;
+        set_figures(set, now);
+        if (best && !better(set, *best)) return;
+        set.plan = {Look(shape, cluster_, n, When::now, own).slices()};
+        best = std::move(set);
+    };
+    const auto mark = cluster_.mark();
+    // No priority above the one that is enough needs to be asked.
+    std::vector<int> pool;
+    bool enough = false;
+    for (std::size_t i = 0; i < here.size() && !enough; ++i) {
+        pool.push_back(here[i]);
+        without(cluster_, job(here[i]));
+        const bool level_ends = i + 1 == here.size() || job(here[i + 1]).info.priority != job(here[i]).info.priority;
+        enough = level_ends && fits();
+    }
+    cluster_.undo_to(mark);
+    if (!enough) return;
+
+    if (pool.size() > exact_max) {
+        // Leave out one after the other, the dearest first, as long as the rest is enough.
+        std::vector<int> kept = pool;
+        for (auto i = kept.size(); i-- > 0;) {
+            for (std::size_t k = 0; k < kept.size(); ++k)
+                if (k != i) without(cluster_, job(kept[k]));
+            if (fits()) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+            cluster_.undo_to(mark);
+        }
+        for (const int v : kept) without(cluster_, job(v));
+        offer(kept);
+        cluster_.undo_to(mark);
+        return;
+    }
+    // All sets, depth first: one that is enough is not extended, one that is no better than the best is not followed.
+    std::vector<int> chosen;
+    const auto search = [&](const auto& self, std::size_t from) -> void {
+        if (!chosen.empty()) {
+            VictimSet so_far;
+            so_far.jobs = chosen;
+            set_figures(so_far, now);
+            if (best && !better(so_far, *best)) return;
+            if (fits()) return offer(chosen);
+        }
+        for (std::size_t i = from; i < pool.size(); ++i) {
+            const auto trial = cluster_.mark();
+            without(cluster_, job(pool[i]));
+            chosen.push_back(pool[i]);
+            self(self, i + 1);
+            chosen.pop_back();
+            cluster_.undo_to(trial);
+        }
+    };
+    search(search, 0);
+}
+
+std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& preemptor, Instant now) {
     std::vector<Slices> plan;
     const auto enough = [&](const std::vector<int>& jobs) {
         const auto mark = cluster_.mark();
         for (const int v : jobs) without(cluster_, job(v));
-        Outcome outcome = attempt(preemptor);
+        Outcome outcome = fill(preemptor);
         cluster_.undo_to(mark);
         if (outcome.kind != Outcome::placed) return false;
         plan = std::move(outcome.slices);
         return true;
     };
-    // The lowest priority up to which giving way is enough: nobody above it needs to be asked.
-    std::vector<int> pool;
-    for (std::size_t i = 0; i < able.size(); ++i) {
-        pool.push_back(able[i]);
-        const bool level_ends = i + 1 == able.size() || job(able[i + 1]).info.priority != job(able[i]).info.priority;
-        if (level_ends && enough(pool)) break;
-        if (i + 1 == able.size()) return std::nullopt;
-    }
     std::optional<VictimSet> best;
-    const auto offer = [&](std::vector<int> jobs) {
+    const auto offer = [&](const std::vector<int>& jobs) {
         VictimSet set;
-        set.jobs = std::move(jobs);
+        set.jobs = jobs;
         set_figures(set, now);
         set.plan = plan;
         if (!best || better(set, *best)) best = std::move(set);
     };
+    if (!stopping_.empty() && enough({})) {
+        best.emplace();
+        best->plan = std::move(plan);
+        return best;
+    }
+    // The lowest priority up to which giving way is enough: nobody above it needs to be asked.
+    std::vector<int> able, pool;
+    for (const int v : able_.jobs)
+        if (!job(v).stopping) able.push_back(v);
+    bool found = false;
+    for (std::size_t i = 0; i < able.size() && !found; ++i) {
+        pool.push_back(able[i]);
+        const bool level_ends = i + 1 == able.size() || job(able[i + 1]).info.priority != job(able[i]).info.priority;
+        found = level_ends && enough(pool);
+    }
+    if (!found) return std::nullopt;
+
     if (pool.size() <= exact_max) {
         for (std::uint32_t bits = 1; bits < (1U << pool.size()); ++bits) {
             VictimSet set;
@@ -231,48 +272,84 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
         return best;
     }
     // Grow by cost until it is enough, doubling; then leave out what is not needed, the dearest first.
-    std::sort(pool.begin(), pool.end(), [&](int a, int b) {
-        const auto x = cost_of(job(a), now), y = cost_of(job(b), now);
-        return x != y ? x < y : job(a).info.id < job(b).info.id;
+    std::vector<std::pair<std::int64_t, int>> by_cost;
+    for (const int v : pool) by_cost.emplace_back(cost_of(job(v), now), v);
+    std::sort(by_cost.begin(), by_cost.end(), [&](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : job(a.second).info.id < job(b.second).info.id;
     });
     std::vector<int> kept;
     for (std::size_t size = 1;; size = std::min(pool.size(), size * 2)) {
-        kept.assign(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(size));
+        kept.clear();
+        for (std::size_t i = 0; i < size; ++i) kept.push_back(by_cost[i].second);
         if (enough(kept)) break;
         CRATER_CHECK(size < pool.size(), "all candidates were enough a moment ago");
     }
-    for (auto i = kept.size(); i-- > 0;) {
+    for (auto i = kept.size(); i-- > 0 && kept.size() > 1;) {
         std::vector<int> rest = kept;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        if (!rest.empty() && enough(rest)) kept = std::move(rest);
+        if (enough(rest)) kept = std::move(rest);
     }
-    CRATER_CHECK(enough(kept));
+    CRATER_CHECK(enough(kept), "what was enough is enough");
     offer(kept);
     return best;
 }
 
 std::string Engine::Impl::reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const {
     std::string text = "Job " + preemptor.info.id + " has priority " + std::to_string(preemptor.info.priority) + ", this one " +
-                       std::to_string(victim.info.priority) + " and may be preempted; ";
-    text += set.jobs.size() == 1 ? "stopping it alone makes room" : "stopping it and " + count_words(static_cast<std::int64_t>(set.jobs.size()) - 1, "other job", "other jobs") + " makes room";
-    return text + " at the least cost (" + std::to_string(set.cost / 1000) + " GPU-seconds of work and restart).";
+                       std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
+    const auto others = static_cast<std::int64_t>(set.jobs.size()) - 1;
+    text += others == 0 ? "alone makes room" : "and " + count_words(others, "other job", "other jobs") + " makes room";
+    return text + " at the least cost: " + std::to_string(set.cost / 1000) + " GPU-seconds of work and restart.";
 }
 
-void Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, Plan& plan) {
-    delist(preemptor);
+bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, Plan& plan) {
+    // It also waits for what stopped already on the nodes it will go to.
+    std::vector<int> victims = set.jobs;
+    for (const int v : stopping_)
+        for (const auto& task : job(v).tasks)
+            if (task.life == TaskSlot::Life::held && std::any_of(set.plan.begin(), set.plan.end(), [&](const Slices& s) { return s.node == task.slices.node; })) {
+                victims.push_back(v);
+                break;
+            }
+    if (victims.empty()) return false;
     for (const int v : set.jobs) {
         job(v).stopping = true;
+        stopping_.push_back(v);
         plan.preemptions.push_back({job(v).info.id, preemptor.info.id, reason_for(preemptor, set, job(v))});
     }
-    preemptor.victims = set.jobs;
-    preemptor.pledge = std::move(set.plan);
+    wait_for(preemptor, std::move(victims), std::move(set.plan));
+    Blocked& blocked = preemptor.in_class->blocked;
+    blocked.why = Blocked::room;
+    blocked.gains_seen = gains_;
+    blocked.victims_seen = victims_seen_;
+    return true;
+}
+
+void Engine::Impl::wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge) {
+    delist(preemptor);
+    drop_pledge(preemptor);
+    preemptor.victims = std::move(victims);
+    preemptor.pledge = std::move(pledge);
     for (auto& slices : preemptor.pledge) {
         slices.cores.clear();  // which cores it gets is decided when they are free
         cluster_.book(slices, 1);
     }
-    pledged_.push_back(preemptor.position);
+    preemptors_.push_back(preemptor.position);
     enlist(preemptor);
-    preemptor.in_class->blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = {}};
+}
+
+// After a restart: where it will go once its victims are gone.
+void Engine::Impl::renew_pledge(JobSlot& preemptor) {
+    const auto mark = cluster_.mark();
+    for (const int v : stopping_) without(cluster_, job(v));
+    Outcome outcome = fill(preemptor);
+    cluster_.undo_to(mark);
+    if (outcome.kind != Outcome::placed) return drop_pledge(preemptor);
+    for (auto& slices : outcome.slices) {
+        slices.cores.clear();
+        cluster_.book(slices, 1);
+    }
+    preemptor.pledge = std::move(outcome.slices);
 }
 
 }  // namespace crater::engine

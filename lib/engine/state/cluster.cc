@@ -16,7 +16,7 @@ void Cluster::set_settings(Settings settings) {
     settings_ = std::move(settings);
     for (auto& node : nodes_) {
         if (!node.present) continue;
-        build(node);
+        set_reserve(node);
         ++node.hardware_version;
         touch(find(node.name));
     }

@@ -65,6 +65,7 @@ class Cluster {
     void build(Node& node);
     void build_cards(Node& node);
     void make_columns(Node& node);
+    void set_reserve(Node& node);
     void build_cpus(Node& node);
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);

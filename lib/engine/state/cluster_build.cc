@@ -54,12 +54,7 @@ void Cluster::build(Node& node) {
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
     build_cpus(node);
     build_cards(node);
-    const double reserve = std::clamp(settings_.gpu_preprocessing_reserve, 0.0, 1.0);
-    node.preprocessing = node.cards.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
-
-    std::vector<DiskUnit> kept;
-    for (auto& disk : node.disks)
-        if (disk.gone) kept.push_back(disk);
+    set_reserve(node);
     node.disks.clear();
     for (const auto& d : inventory.disks) {
         DiskUnit disk{.name = d.name, .iops = d.iops.value, .bandwidth = d.bandwidth.value, .latency = d.latency.value};
@@ -69,10 +64,12 @@ void Cluster::build(Node& node) {
         disk.stability = d.iops_stability_ratio;
         node.disks.push_back(std::move(disk));
     }
-    for (auto& disk : kept)
-        if (std::none_of(node.disks.begin(), node.disks.end(), [&](const auto& d) { return d.name == disk.name; }))
-            node.disks.push_back(disk);
     make_columns(node);
+}
+
+void Cluster::set_reserve(Node& node) {
+    const double reserve = std::clamp(settings_.gpu_preprocessing_reserve, 0.0, 1.0);
+    node.preprocessing = node.inventory.gpus.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
 }
 
 void Cluster::make_columns(Node& node) {
@@ -119,9 +116,6 @@ void Cluster::build_cpus(Node& node) {
 }
 
 void Cluster::build_cards(Node& node) {
-    std::vector<Card> kept;
-    for (auto& card : node.cards)
-        if (card.gone) kept.push_back(card);
     node.cards.clear();
     for (const auto& gpu : node.inventory.gpus) {
         if (static_cast<int>(node.cards.size()) == cards_per_node_max) break;
@@ -143,8 +137,6 @@ void Cluster::build_cards(Node& node) {
                     node.cards[c].peers |= Mask{1} << other;
                     node.cards[other].peers |= Mask{1} << c;
                 }
-    for (auto& card : kept)
-        if (static_cast<int>(node.cards.size()) < cards_per_node_max) node.cards.push_back(card);
 }
 
 int Cluster::card_position(Node& node, const GpuSlice& slice) {

@@ -88,10 +88,11 @@ struct TaskPlaced { std::string job; std::int64_t task; Allocation allocation; I
 struct TaskFreed { std::string job; std::int64_t task; };                 // its slices are free; the job is not queued again by this
 struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
 struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
+struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
 using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
-                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, LoadSampled>;
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
 struct Placement {
