@@ -15,6 +15,6 @@ std::string gpu_model_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_model;
-const Filter gpu_model{30, Kind::fixed, "gpu_model", "resources.gpu.model", "Cards of the model asked for.", gpu_model_asked, gpu_model_passes, gpu_model_says};
+const Filter gpu_model{29, Kind::fixed, "gpu_model", "resources.gpu.model", "Cards of the model asked for.", gpu_model_asked, gpu_model_passes, gpu_model_says};
 
 }  // namespace crater::engine::filter

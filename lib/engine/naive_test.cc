@@ -1,0 +1,496 @@
+// A second opinion: an engine without indexes, memory or cleverness, which asks of every node, every set of cards, every domain and
+// every disk whether the rules hold. On small clusters it must agree with the real one. It shares no code with it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "crater/base/clock.h"
+#include "testing.h"
+
+namespace crater::engine {
+namespace {
+
+using namespace testing;
+
+struct NaiveTask {
+    EngineJob job;
+    std::int64_t index = 0;
+    Allocation held;
+    Instant started;
+};
+
+struct Naive {
+    std::map<std::string, NodeInventory> nodes;
+    std::set<std::string> closed;  // draining or lost
+    std::vector<NaiveTask> tasks;  // that hold something
+
+    static std::int64_t nominal(const Gpu& gpu) { return gpu.model == "odd-40gb" ? 40960 : gpu.memory.value; }
+    static std::int64_t round_up(std::int64_t amount, const Gpu& gpu) {
+        const auto step = std::max<std::int64_t>(512, (nominal(gpu) + 31) / 32);
+        return std::min(gpu.memory.value, (amount + step - 1) / step * step);
+    }
+    struct Part {
+        bool possible = false, whole = false;
+        std::int64_t memory = 0, compute = 0;
+    };
+    static Part part_of(const JobSpec& spec, const Gpu& gpu) {
+        const auto& want = spec.resources.gpu;
+        if (!want.model.empty() && gpu.model.rfind(want.model, 0) != 0) return {};
+        if (want.memory.value > nominal(gpu)) return {};
+        const bool all = want.memory.value >= gpu.memory.value || want.memory.value == 0;
+        if (want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute)))
+            return {true, true, gpu.memory.value, 1000};
+        Part part{true, false, 0, 0};
+        part.memory = want.memory.value ? round_up(want.memory.value, gpu) : gpu.memory.value * want.count.value / 1000;
+        if (want.compute) part.compute = want.compute->value;
+        else if (want.count.value < 1000) part.compute = want.count.value;
+        else part.compute = std::max<std::int64_t>(1, part.memory * 1000 / gpu.memory.value);
+        if (spec.type == JobType::inference) {
+            const bool too_much = want.memory.value ? want.memory.value * 2 > nominal(gpu) && want.memory.value < gpu.memory.value : want.count.value > 500;
+            if (too_much) return {};
+        }
+        return part;
+    }
+
+    struct Used {
+        std::int64_t cpu = 0, cpu_only = 0, memory = 0, tasks = 0;
+        bool exclusive = false;
+        std::map<std::int64_t, std::int64_t> card_memory, card_compute, card_tasks, domain_cpu, domain_memory, domain_rate;
+        std::set<std::int64_t> whole_cards;
+        std::map<std::string, std::int64_t> disk_size, disk_iops;
+    };
+    Used used_on(const std::string& name, const std::set<std::string>& gone = {}) const {
+        Used used;
+        const auto& node = nodes.at(name);
+        for (const auto& task : tasks) {
+            const auto& a = task.held;
+            if (a.node != name || gone.contains(task.job.id)) continue;
+            used.cpu += a.cpu.value;
+            if (a.gpus.empty()) used.cpu_only += a.cpu.value;
+            used.memory += a.memory.value;
+            ++used.tasks;
+            used.exclusive |= a.node_exclusive;
+            for (const auto& g : a.gpus) {
+                used.card_memory[g.index] += g.memory.value;
+                used.card_compute[g.index] += g.compute.value;
+                ++used.card_tasks[g.index];
+                if (g.exclusive) used.whole_cards.insert(g.index);
+            }
+            for (const auto& domain : node.numa)
+                for (const auto cpu : a.cpu_set)
+                    if (std::count(domain.cpus.begin(), domain.cpus.end(), cpu)) used.domain_cpu[domain.id] += 1000;
+            if (a.numa_node >= 0) {
+                if (a.cpu_set.empty()) used.domain_cpu[a.numa_node] += a.cpu.value;
+                used.domain_memory[a.numa_node] += a.memory.value;
+                used.domain_rate[a.numa_node] += a.memory_bandwidth.value;
+            }
+            used.disk_size[a.disk] += a.disk_size.value;
+            used.disk_iops[a.disk] += a.disk_iops.value;
+        }
+        return used;
+    }
+
+    static bool linked(const NodeInventory& node, const std::vector<std::size_t>& cards) {
+        std::set<std::size_t> seen{cards[0]};
+        for (std::size_t round = 0; round < cards.size(); ++round)
+            for (const auto a : cards)
+                for (const auto b : cards)
+                    if (seen.contains(a) && (std::count(node.gpus[a].nvlink_peers.begin(), node.gpus[a].nvlink_peers.end(), node.gpus[b].index) ||
+                                             std::count(node.gpus[b].nvlink_peers.begin(), node.gpus[b].nvlink_peers.end(), node.gpus[a].index)))
+                        seen.insert(b);
+        return seen.size() == cards.size();
+    }
+
+    bool fits(const EngineJob& job, const std::string& name, const std::set<std::string>& gone = {}) const {
+        const auto& node = nodes.at(name);
+        const auto& spec = *job.spec;
+        const auto& want = spec.resources;
+        const Used used = used_on(name, gone);
+        if (closed.contains(name)) return false;
+        for (const auto& [key, value] : spec.node.labels)
+            if (!node.labels.contains(key) || node.labels.at(key) != value) return false;
+        if (spec.node.exclusive ? used.tasks > 0 : used.exclusive) return false;
+        const auto cpu = want.cpu.cores.value, memory = want.memory.size.value, rate = want.memory.bandwidth.value;
+        const auto count = (want.gpu.count.value + 999) / 1000;
+        if (used.cpu + cpu > node.cpu.value || used.memory + memory > node.memory.value) return false;
+        const std::int64_t reserve = node.gpus.empty() ? 0 : (node.cpu.value + 2) / 5;
+        if (count == 0 && used.cpu_only + cpu > node.cpu.value - reserve) return false;
+
+        bool disk_ok = !want.disk.size && !want.disk.iops && !want.disk.latency_us_max;
+        for (const auto& disk : node.disks) {
+            const auto at = [&](const auto& map) { return map.contains(disk.name) ? map.at(disk.name) : 0; };
+            disk_ok |= (want.disk.latency_us_max.value == 0 || (disk.latency.value > 0 && disk.latency <= want.disk.latency_us_max)) &&
+                       at(used.disk_size) + want.disk.size.value <= disk.free.value && at(used.disk_iops) + want.disk.iops.value <= disk.iops.value;
+        }
+        if (!disk_ok) return false;
+
+        const auto domain_has = [&](const NumaDomain& d, bool all) {
+            const auto at = [&](const auto& map) { return map.contains(d.id) ? map.at(d.id) : 0; };
+            if (at(used.domain_rate) + rate > d.memory_bandwidth.value) return false;
+            return !all || (at(used.domain_cpu) + cpu <= static_cast<std::int64_t>(d.cpus.size()) * 1000 && at(used.domain_memory) + memory <= d.memory.value);
+        };
+        const bool strict = spec.numa_binding_policy == NumaPolicy::strict;
+        for (std::uint32_t bits = 0; bits < (1U << node.gpus.size()); ++bits) {
+            std::vector<std::size_t> cards;
+            for (std::size_t g = 0; g < node.gpus.size(); ++g)
+                if (bits >> g & 1) cards.push_back(g);
+            if (static_cast<std::int64_t>(cards.size()) != count) continue;
+            bool ok = true;
+            std::set<std::int64_t> domains;
+            for (const auto g : cards) {
+                const auto& gpu = node.gpus[g];
+                const auto part = part_of(spec, gpu);
+                const auto at = [&](const auto& map) { return map.contains(gpu.index) ? map.at(gpu.index) : 0; };
+                ok &= gpu.healthy && part.possible && !used.whole_cards.contains(gpu.index);
+                ok &= part.whole ? at(used.card_tasks) == 0 : at(used.card_tasks) < 8;
+                ok &= at(used.card_memory) + part.memory <= gpu.memory.value && at(used.card_compute) + part.compute <= 1000;
+                domains.insert(gpu.numa_node);
+            }
+            if (count > 1 && want.gpu.interconnect == Interconnect::nvlink) ok &= linked(node, cards);
+            if (count > 1 && want.gpu.interconnect == Interconnect::same_numa) ok &= domains.size() == 1;
+            if (!ok) continue;
+            for (const auto& d : node.numa) {
+                if (strict && (!domain_has(d, true) || (count > 0 && (domains.size() != 1 || *domains.begin() != d.id)))) continue;
+                if (!strict && rate > 0 && !domain_has(d, false)) continue;
+                return true;
+            }
+        }
+        return false;
+    }
+    bool fits_anywhere(const EngineJob& job, const std::set<std::string>& gone = {}) const {
+        for (const auto& [name, node] : nodes)
+            if (fits(job, name, gone)) return true;
+        return false;
+    }
+
+    // Nothing is given out twice.
+    void check_books() const {
+        for (const auto& [name, node] : nodes) {
+            const Used used = used_on(name);
+            EXPECT_LE(used.cpu, node.cpu.value);
+            EXPECT_LE(used.memory, node.memory.value);
+            std::set<std::int64_t> cpus;
+            for (const auto& task : tasks) {
+                if (task.held.node != name) continue;
+                for (const auto cpu : task.held.cpu_set) EXPECT_TRUE(cpus.insert(cpu).second) << "cpu " << cpu << " twice";
+                EXPECT_TRUE(cpus.empty() || task.held.cpu_set.empty() || static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 == task.held.cpu.value);
+                for (const auto& other : tasks)
+                    EXPECT_TRUE(!task.held.node_exclusive || other.held.node != name || other.job.id == task.job.id);
+            }
+            for (const auto& gpu : node.gpus) {
+                const auto at = [&](const auto& map) { return map.contains(gpu.index) ? map.at(gpu.index) : 0; };
+                EXPECT_LE(at(used.card_memory), gpu.memory.value);
+                EXPECT_LE(at(used.card_compute), 1000);
+                EXPECT_LE(at(used.card_tasks), used.whole_cards.contains(gpu.index) ? 1 : 8);
+            }
+            for (const auto& d : node.numa) EXPECT_LE(used.domain_rate.contains(d.id) ? used.domain_rate.at(d.id) : 0, d.memory_bandwidth.value);
+            for (const auto& disk : node.disks) EXPECT_LE(used.disk_iops.contains(disk.name) ? used.disk_iops.at(disk.name) : 0, disk.iops.value);
+        }
+    }
+};
+
+NodeInventory random_node(Rng& rng, const std::string& name) {
+    const int cards = static_cast<int>(rng.below(5));
+    const bool odd = rng.below(2) == 0;
+    auto node = make_node(name, cards, 1 + static_cast<int>(rng.below(2)), odd ? 40536 : 16384, odd ? "odd-40gb" : "small");
+    node.labels["zone"] = rng.below(2) ? "a" : "b";
+    if (rng.below(3) == 0) node.cpu = MilliCpu(node.cpu.value - 2000);
+    for (auto& gpu : node.gpus) {
+        gpu.healthy = rng.below(8) != 0;
+        if (rng.below(2) == 0 && gpu.index + 1 < cards) gpu.nvlink_peers = {gpu.index + 1};
+    }
+    if (rng.below(2) == 0) {
+        Disk second = node.disks[0];
+        second.name = "sda";
+        second.latency = Micros(500);
+        second.iops = Iops(5'000'000);
+        node.disks.push_back(second);
+    }
+    return node;
+}
+
+EngineJob random_job(Rng& rng, const std::string& id) {
+    auto job = a_job(id);
+    auto& want = job.spec.resources;
+    const std::int64_t counts[] = {0, 500, 300, 1000, 1000, 2000, 3000};
+    want.gpu.count = MilliGpu(counts[rng.below(7)]);
+    if (want.gpu.count && rng.below(2)) {
+        const std::int64_t sizes[] = {1000, 4096, 16384, 20480, 40000, 40960};
+        want.gpu.memory = Mebibytes(sizes[rng.below(6)]);
+        if (rng.below(4) == 0) want.gpu.compute = MilliGpu(100 * (1 + static_cast<std::int64_t>(rng.below(10))));
+    }
+    if (rng.below(8) == 0) want.gpu.exclusive = true;
+    if (rng.below(6) == 0) want.gpu.model = "odd";
+    if (want.gpu.count.value > 1000) want.gpu.interconnect = static_cast<Interconnect>(rng.below(3));
+    want.cpu.cores = MilliCpu(500 * (1 + static_cast<std::int64_t>(rng.below(16))));
+    want.memory.size = Bytes(gib * (1 + static_cast<std::int64_t>(rng.below(40))));
+    if (rng.below(3) == 0) want.memory.bandwidth = BytesPerSecond(30'000'000'000 * (1 + static_cast<std::int64_t>(rng.below(4))));
+    if (rng.below(4) == 0) want.disk.iops = Iops(300'000 * (1 + static_cast<std::int64_t>(rng.below(3))));
+    if (rng.below(6) == 0) want.disk.latency_us_max = Micros(200);
+    job.spec.numa_binding_policy = static_cast<NumaPolicy>(rng.below(3));
+    if (rng.below(6) == 0) job.spec.node.labels["zone"] = "a";
+    if (rng.below(12) == 0) job.spec.node.exclusive = true;
+    job.spec.type = rng.below(3) == 0 ? JobType::inference : JobType::training;
+    const char* queues[] = {"training", "wide", "packed"};
+    job.job.queue = queues[rng.below(3)];
+    job.job.priority = 100 * static_cast<int>(rng.below(10));
+    job.job.submitted = {noon.ms + static_cast<std::int64_t>(rng.below(1000))};
+    return job;
+}
+
+// One random life of a small cluster, the engine and its second opinion side by side.
+struct Life {
+    SeededRng rng;
+    Engine engine;
+    Naive naive;
+    std::map<std::string, EngineJob> waiting, jobs;
+    std::map<std::string, std::set<std::int64_t>> ended;  // tasks of jobs that go on
+    std::vector<std::string> log;
+    int next = 0;
+
+    explicit Life(std::uint64_t seed) : rng(seed) {
+        add_queue(engine, "wide", Policy::spread);
+        add_queue(engine, "packed", Policy::binpack);
+        const auto nodes = 1 + rng.below(3);
+        for (std::uint64_t i = 0; i < nodes; ++i) set_node("n" + std::to_string(i));
+    }
+    void set_node(const std::string& name) {
+        naive.nodes[name] = random_node(rng, name);
+        engine.apply(NodeSet{naive.nodes[name]});
+    }
+    void take(const Plan& plan) {
+        for (const auto& placement : plan.placements) {
+            for (const auto& [task, allocation] : placement.tasks) {
+                naive.tasks.push_back({jobs.at(placement.job), task, allocation, noon});
+                log.push_back(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" + std::to_string(allocation.gpus.empty() ? -1 : allocation.gpus[0].index));
+            }
+            waiting.erase(placement.job);
+        }
+    }
+    void free_one() {
+        if (naive.tasks.empty()) return;
+        const auto at = naive.tasks.begin() + static_cast<std::ptrdiff_t>(rng.below(naive.tasks.size()));
+        const auto job = at->job;
+        const auto task = at->index;
+        engine.apply(TaskFreed{job.id, task});
+        naive.tasks.erase(at);
+        const bool others = std::any_of(naive.tasks.begin(), naive.tasks.end(), [&](const auto& t) { return t.job.id == job.id; });
+        if (others) {
+            ended[job.id].insert(task);
+        } else if (rng.below(3) == 0) {
+            engine.apply(JobRequeued{job.id, 0});
+            waiting[job.id] = job;
+            ended.erase(job.id);
+        } else {
+            engine.apply(JobRemoved{job.id});
+            jobs.erase(job.id);
+            ended.erase(job.id);
+        }
+    }
+    void step() {
+        switch (rng.below(8)) {
+            case 0: case 1: case 2: case 3: {
+                auto job = random_job(rng, "j" + std::to_string(next++));
+                if (rng.below(5) == 0) {
+                    auto spec = std::make_shared<JobSpec>(*job.spec);
+                    spec->tasks = 2 + static_cast<std::int64_t>(rng.below(2));
+                    job.spec = spec;
+                }
+                engine.apply(JobAdded{job});
+                waiting[job.id] = jobs[job.id] = job;
+                break;
+            }
+            case 4: case 5: free_one(); break;
+            case 6: {
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                const bool close = rng.below(2) == 0;
+                engine.apply(NodeFlags{name, close, false});
+                if (close) naive.closed.insert(name);
+                else naive.closed.erase(name);
+                break;
+            }
+            case 7: {  // comes back changed, when nothing runs there
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                const bool empty = std::none_of(naive.tasks.begin(), naive.tasks.end(), [&](const auto& t) { return t.held.node == name; });
+                if (empty) set_node(name);
+                break;
+            }
+        }
+        if (rng.below(2) == 0) take(engine.pass(noon));
+    }
+    std::vector<Event> facts() {
+        std::vector<Event> out;
+        for (const auto& [name, node] : naive.nodes) out.emplace_back(NodeSet{node});
+        for (const auto& name : naive.closed) out.emplace_back(NodeFlags{name, true, false});
+        for (const auto& [id, job] : jobs) out.emplace_back(JobAdded{job});
+        for (const auto& task : naive.tasks) out.emplace_back(TaskPlaced{task.job.id, task.index, task.held, task.started});
+        for (const auto& [id, tasks] : ended)
+            for (const auto task : tasks) out.emplace_back(TaskFreed{id, task});
+        return out;
+    }
+};
+
+TEST(SecondOpinion, agrees_on_what_fits_and_nothing_is_given_twice) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Life life(seed);
+        for (int step = 0; step < 60; ++step) {
+            life.step();
+            life.take(life.engine.pass(noon));
+            life.naive.check_books();
+            for (const auto& [id, job] : life.waiting) {
+                if (job.spec->tasks > 1) continue;
+                EXPECT_FALSE(life.naive.fits_anywhere(job)) << "seed " << seed << " step " << step << ": " << id << " would fit; the engine says: "
+                                                            << life.engine.why(id, noon)->summary;
+            }
+            if (::testing::Test::HasFailure()) return;
+        }
+    }
+}
+
+TEST(SecondOpinion, agrees_on_every_single_node) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        Life life(seed * 7919);
+        for (int step = 0; step < 30; ++step) life.step();
+        for (int i = 0; i < 20; ++i) {
+            const auto job = random_job(life.rng, "question");
+            const auto trace = life.engine.would_place(job, noon);
+            std::set<std::string> engine_says, naive_says;
+            for (const auto& candidate : trace->candidates) engine_says.insert(candidate.node);
+            for (const auto& [name, node] : life.naive.nodes)
+                if (life.naive.fits(job, name)) naive_says.insert(name);
+            ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
+        }
+    }
+}
+
+TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decides_the_same) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        Life life(seed * 104729);
+        for (int step = 0; step < 50; ++step) life.step();
+        life.take(life.engine.pass(noon));
+
+        Engine rebuilt;
+        std::vector<Event> facts = life.facts();
+        // Any order that names a thing before using it: kinds stay in order, members of a kind are turned round.
+        std::stable_sort(facts.begin(), facts.end(), [](const Event& a, const Event& b) { return a.index() < b.index(); });
+        for (auto from = facts.begin(); from != facts.end();) {
+            auto to = std::find_if(from, facts.end(), [&](const Event& e) { return e.index() != from->index(); });
+            std::reverse(from, to);
+            from = to;
+        }
+        for (const auto& fact : facts) rebuilt.apply(fact);
+        add_queue(rebuilt, "packed", Policy::binpack);
+        add_queue(rebuilt, "wide", Policy::spread);
+        ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash()) << "seed " << seed;
+        const auto a = life.engine.books(), b = rebuilt.books();
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i].hash, b[i].hash);
+
+        for (int i = 0; i < 10; ++i) {
+            const auto job = random_job(life.rng, "new" + std::to_string(i));
+            life.engine.apply(JobAdded{job});
+            rebuilt.apply(JobAdded{job});
+        }
+        life.engine.pass(noon);
+        rebuilt.pass(noon);
+        ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash()) << "decides differently after seed " << seed;
+    }
+}
+
+TEST(State, the_same_events_give_the_same_decisions) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Life one(seed), two(seed);
+        for (int step = 0; step < 80; ++step) one.step(), two.step();
+        EXPECT_EQ(one.log, two.log);
+        EXPECT_EQ(one.engine.state_hash(), two.engine.state_hash());
+    }
+}
+
+TEST(State, questions_leave_no_trace) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        Life asked(seed * 31), silent(seed * 31);
+        for (int step = 0; step < 60; ++step) {
+            asked.step();
+            for (const auto& [id, job] : asked.waiting) {
+                (void)asked.engine.why(id, noon);
+                (void)asked.engine.would_preempt(id, noon);
+                (void)asked.engine.would_place(job, noon);
+                (void)asked.engine.admit(job);
+            }
+            silent.step();
+            ASSERT_EQ(asked.engine.state_hash(), silent.engine.state_hash());
+            ASSERT_EQ(asked.log, silent.log);
+        }
+    }
+}
+
+// All sets of victims, compared by the rules of the contract.
+TEST(SecondOpinion, agrees_on_who_gives_way) {
+    int preempted = 0;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        Life life(seed * 15485863);
+        // Fill the cluster with jobs of which some may be stopped.
+        std::vector<EngineJob> running;
+        Instant now = noon;
+        for (int i = 0; i < 14; ++i) {
+            auto job = random_job(life.rng, "r" + std::to_string(i));
+            job.preemptible = life.rng.below(4) != 0;
+            job.priority = 200 - 100 * (i / 5);  // falling, so that these leave each other alone
+            now = now + Millis{1000 * (1 + static_cast<std::int64_t>(life.rng.below(1000)))};
+            life.engine.apply(JobAdded{job});
+            life.jobs[job.id] = job;
+            auto plan = life.engine.pass(now);
+            for (const auto& p : plan.placements)
+                for (const auto& [task, allocation] : p.tasks) life.naive.tasks.push_back({life.jobs.at(p.job), task, allocation, now});
+            ASSERT_TRUE(plan.preemptions.empty());
+            if (plan.placements.empty()) life.engine.apply(JobRemoved{job.id});
+        }
+        auto high = random_job(life.rng, "high");
+        high.priority = 250;
+        now = now + Millis{5000};
+        life.engine.apply(JobAdded{high});
+        const auto plan = life.engine.pass(now);
+        std::vector<const NaiveTask*> able;
+        for (const auto& task : life.naive.tasks)
+            if (task.job.preemptible && task.job.priority < high.priority &&
+                !(task.job.spec->type == JobType::inference && high.spec->type == JobType::training))
+                able.push_back(&task);
+        if (able.size() > 12) continue;
+        using Figures = std::tuple<int, std::int64_t, std::size_t, std::int64_t>;
+        const auto figures = [&](const std::set<std::string>& gone) {
+            Figures f{0, 0, gone.size(), 0};
+            std::int64_t started = INT64_MAX;
+            for (const auto* task : able) {
+                if (!gone.contains(task->job.id)) continue;
+                std::int64_t cards = 0;
+                for (const auto& slice : task->held.gpus) cards += slice.compute.value;
+                const auto seconds = (now - task->started).count() / 1000 + 300;
+                std::get<0>(f) = std::max(std::get<0>(f), task->job.priority);
+                std::get<1>(f) += cards > 0 ? cards * seconds : task->held.cpu.value * seconds / 1000;
+                started = std::min(started, task->started.ms);
+            }
+            std::get<3>(f) = -started;
+            return f;
+        };
+        std::optional<Figures> best;
+        if (!life.naive.fits_anywhere(high))
+            for (std::uint32_t bits = 1; bits < (1U << able.size()); ++bits) {
+                std::set<std::string> gone;
+                for (std::size_t i = 0; i < able.size(); ++i)
+                    if (bits >> i & 1) gone.insert(able[i]->job.id);
+                const auto f = figures(gone);
+                if ((!best || f < *best) && life.naive.fits_anywhere(high, gone)) best = f;
+            }
+        std::set<std::string> chosen;
+        for (const auto& p : plan.preemptions) chosen.insert(p.victim);
+        ASSERT_EQ(chosen.empty(), !best) << "seed " << seed;
+        if (best) {
+            ++preempted;
+            ASSERT_EQ(figures(chosen), *best) << "seed " << seed;
+        }
+    }
+    EXPECT_GT(preempted, 50);
+}
+
+}  // namespace
+}  // namespace crater::engine
