@@ -3,23 +3,27 @@
 namespace crater::wire {
 namespace {
 
-// Lives on the owner's loop; the socket's callbacks only post to it.
+// Lives on the owner's loop; the socket's callbacks only post to it. The owner's pointers keep it.
 class WebSocketLink final : public Link, public std::enable_shared_from_this<WebSocketLink> {
   public:
     WebSocketLink(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks)
         : loop_(loop), socket_(std::move(socket)), callbacks_(std::move(callbacks)) {}
 
-    // The socket keeps us until it is closed.
+    ~WebSocketLink() override { socket_->close(); }
+
     void start() {
+        const std::weak_ptr<WebSocketLink> weak = weak_from_this();
         socket_->start(
-            [self = shared_from_this()](std::string message) {
-                self->loop_.post([self, m = std::move(message)]() mutable {
-                    if (self->open_ && self->callbacks_.on_message) self->callbacks_.on_message(std::move(m));
+            [weak, &loop = loop_](std::string message) {
+                loop.post([weak, m = std::move(message)]() mutable {
+                    const auto self = weak.lock();
+                    if (self && self->open_ && self->callbacks_.on_message) self->callbacks_.on_message(std::move(m));
                 });
             },
-            [self = shared_from_this()] {
-                self->loop_.post([self] {
-                    if (!std::exchange(self->open_, false)) return;
+            [weak, &loop = loop_] {
+                loop.post([weak] {
+                    const auto self = weak.lock();
+                    if (!self || !std::exchange(self->open_, false)) return;
                     const LinkCallbacks callbacks = std::exchange(self->callbacks_, {});
                     if (callbacks.on_closed) callbacks.on_closed("the connection to " + self->peer() + " closed");
                 });

@@ -1,5 +1,6 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
+#include <charconv>
 
 #include "crater/wire/http.h"
 #include "net/text.h"
@@ -20,8 +21,14 @@ Result<Url> parse_url(std::string_view text) {
     if (url.has_userinfo()) return refuse("it holds a user name", "give credentials apart from the URL");
     out.host = url.host_address();  // decoded, without the brackets of IPv6
     if (out.host.empty()) return refuse("it names no host");
-    if (url.has_port() && !url.port().empty() && url.port_number() == 0) return refuse("its port is not between 1 and 65535");
-    out.port = url.port_number() != 0 ? url.port_number() : static_cast<std::uint16_t>(secure ? 443 : 80);
+    out.port = secure ? 443 : 80;
+    if (const auto port = url.port(); url.has_port() && !port.empty()) {
+        unsigned number = 0;  // Boost lets 99999 wrap
+        const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), number);
+        if (ec != std::errc() || end != port.data() + port.size() || number == 0 || number > 65535)
+            return refuse("its port is not between 1 and 65535");
+        out.port = static_cast<std::uint16_t>(number);
+    }
     out.target = std::string(url.encoded_path());
     if (out.target.empty()) out.target = "/";
     if (url.has_query()) out.target += "?" + std::string(url.encoded_query());

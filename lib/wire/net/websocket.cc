@@ -190,6 +190,7 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
     void closed() {
         if (closed_.exchange(true)) return;
         ws_.next_layer().close();
+        ws_.set_option(ws::stream_base::timeout{ws::stream_base::none(), ws::stream_base::none(), false});  // stops its timer
         {
             const std::scoped_lock lock(mutex_);
             queue_.clear();

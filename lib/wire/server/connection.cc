@@ -36,7 +36,7 @@ class Answerer final : public Responder {
   public:
     Answerer(std::shared_ptr<Connection> connection, std::uint64_t request) : connection_(std::move(connection)), request_(request) {}
     ~Answerer() override {
-        if (answered_) return;
+        if (answered_ || connection_->is_closed()) return;
         log::error("a request was dropped without an answer");
         connection_->answer(request_, error_response(Error{Code::internal, "the request was not answered", {}, {}}));
     }
@@ -193,7 +193,7 @@ void Connection::send_continue() {
 void Connection::handle() {
     expire_never();
     phase_ = Phase::handling;
-    keep_alive_ = keep_alive_ && parser_.keep_alive() && !core_->stopping && !refuse_;
+    keep_alive_ = keep_alive_ && parser_.keep_alive() && !refuse_;
     const std::uint64_t number = ++request_;
     auto request = parser_.take();
     head_only_ = request && request->method == "HEAD";
@@ -245,6 +245,7 @@ void Connection::answer(std::uint64_t request, HttpResponse response) {
 
 void Connection::respond(HttpResponse response) {
     phase_ = Phase::writing;
+    keep_alive_ = keep_alive_ && !core_->stopping;
     write_head(head_, response, Framing::length, keep_alive_);
     const bool bodyless = head_only_ || response.status == 204 || response.status == 304;
     body_ = bodyless ? std::string() : std::move(response.body);
@@ -302,7 +303,7 @@ std::shared_ptr<HttpStream> Connection::open_answer(std::uint64_t request, HttpR
 void Connection::begin_open(HttpResponse head, std::shared_ptr<OpenAnswer> open) {
     phase_ = Phase::open;
     open_ = std::move(open);
-    if (!chunked_) keep_alive_ = false;
+    keep_alive_ = keep_alive_ && chunked_ && !core_->stopping;
     write_head(head_, head, chunked_ ? Framing::chunked : Framing::until_close, keep_alive_);
     body_.clear();
     last_chunk_sent_ = false;

@@ -22,6 +22,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     void finish() override;
     void abort() override;
 
+    bool is_closed() const { return closed_; }
+
     // From any thread; `request` is the number that the answer belongs to.
     void answer(std::uint64_t request, HttpResponse response);
     std::shared_ptr<HttpStream> open_answer(std::uint64_t request, HttpResponse head);

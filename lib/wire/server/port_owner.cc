@@ -36,13 +36,15 @@ std::string port_owner(std::uint16_t port) {
     const std::string wanted = "socket:[" + inode + "]";
     std::error_code ec;
     for (fs::directory_iterator process("/proc", ec), end; !ec && process != end; process.increment(ec)) {
+        const std::string pid = process->path().filename().string();
+        if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
         std::error_code denied;
         for (fs::directory_iterator fd(process->path() / "fd", denied); !denied && fd != fs::directory_iterator(); fd.increment(denied)) {
             std::error_code gone;
             if (fs::read_symlink(fd->path(), gone).string() != wanted) continue;
             std::string name;
             std::getline(std::ifstream(process->path() / "comm"), name);
-            return name + " (process " + process->path().filename().string() + ")";
+            return name + " (process " + pid + ")";
         }
     }
     return {};

@@ -34,9 +34,9 @@ struct HttpRequest {
 
 struct HttpResponse {
     int status = 200;
-    std::string body;
+    std::string body = {};
     std::string content_type = "application/json";
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 // An open answer: server-sent events or a followed log. Thread-safe. Writes are queued up to `stream_queue_bytes_max`; a reader slower
@@ -119,9 +119,9 @@ Result<Url> parse_url(std::string_view text);
 
 struct ClientRequest {
     std::string method = "GET";
-    std::string url;
-    std::vector<std::pair<std::string, std::string>> headers;
-    std::string body;
+    std::string url = {};
+    std::vector<std::pair<std::string, std::string>> headers = {};
+    std::string body = {};
     Millis timeout{30'000};
 };
 

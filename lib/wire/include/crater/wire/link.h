@@ -13,6 +13,7 @@
 
 namespace crater::wire {
 
+// Dropping the last pointer closes it.
 class Link {
   public:
     virtual ~Link() = default;
