@@ -172,6 +172,7 @@ TEST(WebSockets, a_message_beyond_the_limit_closes) {
     ASSERT_TRUE(socket);
     inbox.attach(*socket);
     (*socket)->send(std::string(1000, 'x'));
+    inbox.wait_for(1);
     (*socket)->send(std::string(1001, 'x'));
     inbox.wait_closed();
     EXPECT_EQ(inbox.messages.size(), 1u);
