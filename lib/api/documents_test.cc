@@ -91,6 +91,25 @@ TEST(Documents, working_dir_is_relative_to_the_file_and_nothing_else) {
     EXPECT_EQ(without.error().field, "working_dir");
 }
 
+TEST(Documents, examples_read) {
+    std::size_t files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(CRATER_DOCUMENTS) / "../../examples")) {
+        const std::string name = entry.path().filename().string();
+        const bool job = name == "job.yaml", schedule = name.starts_with("alldata") && name.ends_with(".json");
+        if (!job && !schedule) continue;
+        ++files;
+        const std::string text = read_file(entry.path());
+        if (job) {
+            const auto spec = read_job_file(text, "/opt/crater/examples");
+            EXPECT_TRUE(spec) << entry.path() << ": " << spec.error().text();
+        } else {
+            const auto request = read_schedule(text, {});
+            EXPECT_TRUE(request) << entry.path() << ": " << request.error().text();
+        }
+    }
+    EXPECT_GE(files, 6u);
+}
+
 TEST(Documents, what_is_written_reads_the_same) {
     for (const char* name : {"job/resnet50.yaml", "job/shell.yaml", "schedule/llama3.json", "schedule/portrait.json"}) {
         const auto spec = load(fs::path(CRATER_DOCUMENTS) / name);
