@@ -301,7 +301,8 @@ class Scheduler::Impl {
     std::set<std::pair<std::int64_t, std::string>> deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
-    TimerId sweep_timer_ = 0, forget_timer_ = 0;
+    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0;
+    bool pass_due_ = false;
 
     Batch open_;
     std::deque<Batch> flying_;

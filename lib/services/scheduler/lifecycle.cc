@@ -123,6 +123,7 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
                          .detail = preemption.detail.empty() ? "for job " + preemption.preemptor : preemption.detail,
                          .requeue = true,
                          .counts = true,
+                         .preemptor = preemption.preemptor,
                          .since = now(),
                          .grace = victim->fixed->spec.grace_period});
 }
@@ -134,6 +135,8 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     if (job.s.stop && !(job.s.stop->requeue && !order.requeue)) return;
     job.s.stop = order;
     job.next_ask = order.since + order.grace + ask_again;
+    // So that the engine counts on its slices and asks for no others.
+    if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
     bool told = false;
     for (TaskStatus& task : job.status().tasks) {
         if (!holding(task)) {

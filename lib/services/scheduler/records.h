@@ -53,10 +53,11 @@ void describe(V& v, StoredSpec& s) {
 struct StopOrder {
     State outcome = State::cancelled;  // what a stopped task becomes; preempted when the job waits again
     Reason reason = Reason::none;
-    std::string detail;
+    std::string detail = {};
     bool requeue = false;
     bool counts = false;  // as a preemption
-    Instant since;
+    std::string preemptor = {};
+    Instant since = {};
     Millis grace{0};
 };
 template <class V>
@@ -66,6 +67,7 @@ void describe(V& v, StopOrder& s) {
     v.field("detail", s.detail, "Why, in particular.");
     v.field("requeue", s.requeue, "Whether the job waits again afterwards.");
     v.field("counts", s.counts, "Whether this is a preemption.");
+    v.field("preemptor", s.preemptor, "For which job.");
     v.field("since", s.since, "When it was decided.");
     v.field("grace", s.grace, "Between SIGTERM and SIGKILL.");
 }

@@ -139,6 +139,11 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
         recount(*job);
         set_deadline(*job);
     }
+    for (const Job* job : live) {
+        if (!job->s.stop) continue;
+        const Job* preemptor = find(job->s.stop->preemptor);
+        engine_.apply(engine::PreemptionStarted{job->id(), preemptor && preemptor->place == Place::waiting ? preemptor->id() : std::string()});
+    }
     return {};
 }
 

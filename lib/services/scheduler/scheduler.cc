@@ -18,7 +18,7 @@ Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_}) env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
@@ -49,7 +49,8 @@ void Scheduler::Impl::tell_dependents() {
 
 void Scheduler::Impl::decide() {
     tell_dependents();
-    if (stopped_ || !engine_.wants_pass()) return;
+    if (stopped_ || !(engine_.wants_pass() || pass_due_)) return;
+    pass_due_ = false;
     const std::int64_t began = env_.clock.ticks_us();
     const Instant at = now();
     const engine::Plan plan = engine_.pass(at);
@@ -57,7 +58,15 @@ void Scheduler::Impl::decide() {
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
     tell_dependents();
-    if (plan.more) wake();
+    if (plan.more) return wake();
+    // A victim may have to run for a while before it can be asked to make room.
+    env_.loop.cancel(pass_timer_);
+    pass_timer_ = 0;
+    if (const auto again = engine_.wake_at()) pass_timer_ = env_.loop.after(std::max(Millis(1), *again - at), [this] {
+        pass_timer_ = 0;
+        pass_due_ = true;
+        wake();
+    });
 }
 
 void Scheduler::Impl::close_batch() {

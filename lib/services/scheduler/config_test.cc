@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "crater/scheduler/config.h"
+
+namespace crater::scheduler {
+namespace {
+
+TEST(Config, the_contracts_own_example_is_read) {
+    const auto config = read_config(R"(
+listen: 0.0.0.0:8080
+metrics: { enabled: true, port: 9091 }
+store: { sqlite: /var/lib/crater/crater.db }
+scheduling_policy: best_fit
+heartbeat_timeout: 30s
+alldata: { api_url: https://alldata.example.com/api/v1, token: "...", poll_interval_seconds: 5 }
+kubernetes: { kubeconfig: /etc/kubernetes/admin.conf, namespace: crater-system }
+scheduling:
+  enable_prediction: true
+  prediction_window_minutes: 15
+  weights: { gpu_memory: 0.45, cpu_cores: 0.20, memory_bandwidth: 0.20, ssd_iops: 0.15 }
+  scoreWeights: { gpu: 0.3, cpu: 0.25, mem: 0.25, disk: 0.20 }
+  cpuThreshold: 0.8
+  memoryThreshold: 0.7
+  maxTasksPerGPU: 4
+queues:
+  - { name: training, policy: binpack, priority: medium }
+  - { name: inference, policy: spread, priority: high }
+  - { name: offline, policy: priority, priority: low }
+)");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_EQ(config->scheduling.w_gpu, 0.3);
+    EXPECT_EQ(config->scheduling.memory_threshold, 0.7);
+    EXPECT_EQ(config->scheduling.max_tasks_per_gpu, 4);
+    ASSERT_EQ(config->queues.size(), 3u);
+    EXPECT_EQ(config->queues[0].policy, Policy::binpack);
+    EXPECT_EQ(config->queues[0].types, std::vector{JobType::training});
+    EXPECT_TRUE(config->queues[2].default_preemptible);
+}
+
+TEST(Config, an_empty_file_has_the_defaults) {
+    const auto config = read_config("");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_EQ(config->queues.size(), 3u);
+    EXPECT_EQ(config->heartbeat_timeout, Millis(30'000));
+}
+
+TEST(Config, mistakes_are_named) {
+    EXPECT_EQ(read_config("lisen: 1").error().field, "lisen");
+    EXPECT_EQ(read_config("heartbeat_timeout: 1s").error().field, "heartbeat_timeout");
+    EXPECT_EQ(read_config("etcd_endpoints: [http://a]").error().field, "etcd_endpoints");
+    EXPECT_EQ(read_config("queues: [{name: a}, {name: a}]").error().field, "queues[1].name");
+}
+
+}  // namespace
+}  // namespace crater::scheduler

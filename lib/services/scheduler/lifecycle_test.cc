@@ -1,0 +1,261 @@
+#include "test_world.h"
+
+namespace crater::scheduler {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Lifecycle, from_submit_to_the_end) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    ASSERT_NE(id, "");
+    EXPECT_TRUE((*w.submit_answer)->created);
+    ASSERT_EQ(a.launches.size(), 1u);
+    EXPECT_EQ(a.launches[0].attempt(), 1);
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.job(id)->row.nodes, Names{"n1"});
+    EXPECT_EQ(w.scheduler->read().node("n1")->held.size(), 1u);
+    EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 1);
+
+    a.finish(a.launches[0]);
+    w.run();
+    EXPECT_EQ(w.state(id), State::finished);
+    EXPECT_EQ(w.states(id), (Names{"Pending", "Preparing", "Running", "Finished"}));
+    EXPECT_EQ(w.job(id)->status.tasks[0].exit_code, 0);
+    EXPECT_TRUE(a.waiting.empty()) << "every report is acknowledged";
+    EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 0);
+    EXPECT_TRUE(w.scheduler->read().node("n1")->node.cards[0].slices.empty());
+    EXPECT_EQ(w.scheduler->read().cluster().jobs.at("Finished"), 1);
+}
+
+TEST(Lifecycle, nothing_is_said_or_started_before_it_is_durable) {
+    TestWorld w;
+    w.commit_latency = Millis(1'000);
+    w.crash();
+    w.start();
+    w.agents["n1"] = std::make_unique<FakeAgent>(w.time, test_inventory("n1"));
+    FakeAgent& a = w.agent("n1");
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(5));
+    ASSERT_TRUE(a.welcomed);
+
+    std::optional<Result<Submitted>> answer;
+    w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = {}, .document = "d", .task_id = {}},
+                        [&](Result<Submitted> r) { answer = std::move(r); });
+    w.run(Millis(900));
+    EXPECT_FALSE(answer.has_value());
+    EXPECT_TRUE(a.launches.empty());
+    w.run(Millis(3'000));
+    ASSERT_TRUE(answer.has_value() && *answer);
+    EXPECT_EQ(a.launches.size(), 1u);
+
+    a.finish(a.launches[0]);
+    w.run(Millis(500));
+    EXPECT_FALSE(a.waiting.empty()) << "acknowledged only when durable";
+    w.run(Millis(3'000));
+    EXPECT_TRUE(a.waiting.empty());
+}
+
+TEST(Lifecycle, a_repeated_report_changes_nothing) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    a.finish(a.launches[0]);
+    w.run();
+    const auto before = w.scheduler->history({.kind = "job_state", .subject = id})->size();
+    proto::TaskReport again;
+    again.set_number(77);
+    again.set_job(id);
+    again.set_attempt(1);
+    again.set_state("finished");
+    a.send_report(again);
+    again.set_number(78);
+    again.set_state("running");
+    a.send_report(again);
+    w.run();
+    EXPECT_EQ(w.scheduler->history({.kind = "job_state", .subject = id})->size(), before);
+    EXPECT_TRUE(a.acknowledged.contains(77) && a.acknowledged.contains(78));
+    EXPECT_TRUE(a.forgotten.empty());
+}
+
+TEST(Lifecycle, cancel_stops_with_grace) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.stops_at_once = false;
+    const std::string id = w.submit(gpu_job());
+    ASSERT_TRUE(w.act(id, Action::cancel));
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.job(id)->status.reason, Reason::user_cancelled);
+    ASSERT_EQ(a.stops.size(), 1u);
+    EXPECT_EQ(a.stops[0].grace_ms(), 10'000);
+    EXPECT_EQ(a.stops[0].outcome(), "Cancelled");
+    w.run(seconds(45));
+    EXPECT_GE(a.stops.size(), 2u) << "asked again when it does not stop";
+    a.report(a.launches[0], "cancelled", "user_cancelled", 143);
+    w.run();
+    EXPECT_EQ(w.state(id), State::cancelled);
+    EXPECT_TRUE(w.act(id, Action::cancel)) << "once more is no error";
+    EXPECT_EQ(w.act(id, Action::evict).error().code, Code::conflict);
+}
+
+TEST(Lifecycle, cancel_of_a_waiting_job_is_at_once) {
+    TestWorld w;
+    w.add_agent("n1");
+    const std::string first = w.submit(gpu_job(4)), second = w.submit(gpu_job(4));
+    EXPECT_EQ(w.state(second), State::pending);
+    ASSERT_TRUE(w.act(second, Action::cancel));
+    EXPECT_EQ(w.state(second), State::cancelled);
+    EXPECT_EQ(w.scheduler->read().queues()[2].waiting, 0);
+    EXPECT_EQ(w.state(first), State::running);
+}
+
+TEST(Lifecycle, a_failed_task_fails_its_gang_and_stops_the_rest) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.tasks = 3;
+    const std::string id = w.submit(spec);
+    ASSERT_EQ(a.launches.size(), 3u);
+    EXPECT_EQ(a.launches[1].env().at("WORLD_SIZE"), "3");
+    EXPECT_EQ(a.launches[1].env().at("NODE_RANK"), "1");
+    a.fail(a.launches[1]);
+    w.run();
+    EXPECT_EQ(w.state(id), State::failed);
+    EXPECT_EQ(a.stops.size(), 2u);
+    EXPECT_TRUE(a.held.empty());
+    EXPECT_EQ(w.job(id)->status.tasks[0].state, State::cancelled);
+    EXPECT_EQ(w.job(id)->status.tasks[1].exit_code, 3);
+    EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 0);
+}
+
+TEST(Lifecycle, restart_on_failure_takes_the_whole_gang_and_ends_at_its_maximum) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.tasks = 2;
+    spec.restart = {RestartPolicy::on_failure, 2};
+    const std::string id = w.submit(spec);
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+        ASSERT_EQ(a.launches.size(), static_cast<std::size_t>(2 * attempt));
+        EXPECT_EQ(a.launches.back().attempt(), attempt);
+        a.fail(a.launches.back());
+        w.run();
+    }
+    EXPECT_EQ(w.state(id), State::failed);
+    EXPECT_EQ(w.job(id)->status.restarts, 2);
+    EXPECT_EQ(a.launches.size(), 6u);
+}
+
+TEST(Lifecycle, a_preempted_job_waits_again_with_its_place_and_starts_its_next_attempt) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec low = gpu_job(4, "low");
+    low.preemptible = true;
+    low.priority = {100};
+    const std::string victim = w.submit(low);
+    const Instant submitted = w.job(victim)->row.submitted;
+    w.run(minutes(1));
+    JobSpec high = gpu_job(4, "high");
+    high.priority = {700};
+    const std::string preemptor = w.submit(high);
+    w.run(seconds(1));
+    ASSERT_EQ(a.stops.size(), 1u);
+    EXPECT_EQ(a.stops[0].outcome(), "Preempted");
+    EXPECT_EQ(w.state(preemptor), State::running);
+    EXPECT_EQ(w.state(victim), State::pending);
+    EXPECT_EQ(w.states(victim), (Names{"Pending", "Preparing", "Running", "Preempting", "Preempted", "Pending"}));
+    EXPECT_EQ(w.job(victim)->row.preemptions, 1);
+    EXPECT_EQ(w.job(victim)->row.submitted, submitted);
+    a.finish(a.launches[1]);
+    w.run(seconds(1));
+    ASSERT_EQ(a.launches.size(), 3u);
+    EXPECT_EQ(a.launches[2].job(), victim);
+    EXPECT_EQ(a.launches[2].attempt(), 2);
+    EXPECT_EQ(w.state(victim), State::running);
+}
+
+TEST(Lifecycle, a_task_that_never_gets_ready_fails_by_the_time_limit_of_preparing) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.runs_at_once = false;
+    const std::string id = w.submit(gpu_job());
+    w.run(minutes(9));
+    EXPECT_EQ(w.state(id), State::preparing);
+    w.run(minutes(2));
+    EXPECT_EQ(w.state(id), State::failed);
+    EXPECT_EQ(w.job(id)->status.reason, Reason::prepare_timeout);
+}
+
+TEST(Lifecycle, the_time_limit_ends_a_run) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.time_limit = minutes(5);
+    const std::string id = w.submit(spec);
+    w.run(minutes(4));
+    EXPECT_EQ(w.state(id), State::running);
+    w.run(minutes(2));
+    EXPECT_EQ(w.state(id), State::failed);
+    EXPECT_EQ(w.job(id)->status.reason, Reason::time_limit);
+    ASSERT_EQ(a.stops.size(), 1u);
+}
+
+TEST(Lifecycle, dependents_start_when_what_they_wait_for_ended_well_and_fail_otherwise) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string first = w.submit(gpu_job());
+    JobSpec after = gpu_job();
+    after.after_ok = {first};
+    const std::string second = w.submit(after);
+    JobSpec any = gpu_job();
+    any.after_any = {second};
+    const std::string third = w.submit(any);
+    EXPECT_EQ(w.job(second)->status.reason, Reason::waiting_for_dependency);
+    EXPECT_EQ(a.launches.size(), 1u);
+    a.finish(a.launches[0]);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(second), State::running);
+    EXPECT_EQ(w.state(third), State::pending);
+    JobSpec needs = gpu_job();
+    needs.after_ok = {second};
+    const std::string fourth = w.submit(needs);
+    a.fail(a.launches[1]);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(third), State::running);
+    EXPECT_EQ(w.state(fourth), State::failed);
+    EXPECT_EQ(w.job(fourth)->status.reason, Reason::dependency_failed);
+    needs.after_ok = {"job-nowhere"};
+    EXPECT_EQ(w.submit_error(needs).field, "after_ok");
+}
+
+TEST(Lifecycle, an_evicted_job_can_be_resumed_under_its_id) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    ASSERT_TRUE(w.act(id, Action::evict));
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::evicted);
+    ASSERT_TRUE(w.act(id, Action::resume));
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(a.launches.back().attempt(), 2);
+    EXPECT_EQ(w.act(id, Action::resume).error().code, Code::conflict);
+}
+
+TEST(Lifecycle, waiting_longer_than_wanted_is_said_once) {
+    TestWorld w;
+    w.add_agent("n1");
+    w.submit(gpu_job(4));
+    JobSpec spec = gpu_job(4);
+    spec.max_queue_time = minutes(2);
+    const std::string id = w.submit(spec);
+    w.run(minutes(10));
+    int said = 0;
+    for (const auto& e : *w.scheduler->events().after(0)) said += e.state == "sla_missed" && e.subject == id;
+    EXPECT_EQ(said, 1);
+    EXPECT_EQ(w.state(id), State::pending);
+}
+
+}  // namespace
+}  // namespace crater::scheduler

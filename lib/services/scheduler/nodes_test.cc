@@ -1,0 +1,205 @@
+#include "test_world.h"
+
+namespace crater::scheduler {
+namespace {
+
+TEST(Nodes, a_second_agent_of_the_same_name_is_refused_while_the_first_is_heard) {
+    TestWorld w;
+    w.add_agent("n1");
+    FakeAgent second(w.time, test_inventory("n1"));
+    second.boot_id = "boot-2";
+    second.dial(*w.scheduler, *w.loop);
+    w.run();
+    EXPECT_FALSE(second.welcomed);
+    EXPECT_NE(second.refused, "");
+    w.agent("n1").beats = false;
+    w.run(seconds(40));
+    second.dial(*w.scheduler, *w.loop);
+    w.run();
+    EXPECT_TRUE(second.welcomed);
+}
+
+TEST(Nodes, a_link_that_breaks_for_a_moment_changes_nothing) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    a.hang_up();
+    w.run(seconds(10));
+    EXPECT_EQ(w.state(id), State::running);
+    const std::string other = w.submit(gpu_job());
+    EXPECT_EQ(w.state(other), State::pending) << "nothing is placed where nothing can be told";
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.state(other), State::running);
+    EXPECT_EQ(a.launches.size(), 2u);
+}
+
+TEST(Nodes, a_launch_that_was_never_received_is_sent_again_as_the_same_attempt) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.hang_up();  // the scheduler has not noticed yet
+    const std::string id = w.submit(gpu_job());
+    w.run();
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    ASSERT_EQ(a.launches.size(), 1u);
+    EXPECT_EQ(a.launches[0].attempt(), 1);
+    EXPECT_EQ(w.state(id), State::running);
+}
+
+TEST(Nodes, the_jobs_of_a_lost_node_wait_again_and_the_old_attempts_are_ended_when_it_returns) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    a.hang_up();
+    w.run(seconds(40));
+    EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::lost);
+    EXPECT_EQ(w.state(id), State::pending);
+    EXPECT_EQ(w.states(id), (std::vector<std::string>{"Pending", "Preparing", "Running", "Lost", "Pending"}));
+    EXPECT_EQ(w.scheduler->read().cluster().problems.size(), 1u);
+    FakeAgent& b = w.add_agent("n2");
+    w.run(seconds(1));
+    ASSERT_EQ(b.launches.size(), 1u);
+    EXPECT_EQ(b.launches[0].attempt(), 2);
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(3));
+    EXPECT_EQ(a.forgotten, std::vector<std::string>{id + ".0.1"});
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::up);
+    EXPECT_TRUE(w.scheduler->read().cluster().problems.empty());
+    // Its cards are offered again.
+    const std::string big = w.submit(gpu_job(4));
+    EXPECT_EQ(w.job(big)->row.nodes, std::vector<std::string>{"n1"});
+}
+
+TEST(Nodes, a_task_that_ran_long_is_waited_for_and_taken_back) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    w.run(minutes(11));
+    a.hang_up();
+    w.run(seconds(60));
+    EXPECT_EQ(w.state(id), State::lost);
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(a.launches.size(), 1u);
+    EXPECT_TRUE(a.forgotten.empty());
+    a.finish(a.launches[0]);
+    w.run();
+    EXPECT_EQ(w.state(id), State::finished);
+}
+
+TEST(Nodes, an_end_that_nobody_heard_is_told_when_the_node_returns) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    w.run(minutes(11));
+    a.hang_up();
+    w.run(seconds(50));
+    EXPECT_EQ(w.state(id), State::lost);
+    a.finish(a.launches[0]);
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::finished);
+    EXPECT_TRUE(a.waiting.empty());
+}
+
+TEST(Nodes, a_machine_that_started_anew_has_lost_its_tasks) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    a.held.clear();
+    a.boot_id = "boot-2";
+    a.hang_up();
+    w.run(seconds(1));
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    ASSERT_EQ(a.launches.size(), 2u);
+    EXPECT_EQ(a.launches[1].attempt(), 2);
+    EXPECT_EQ(w.state(id), State::running);
+}
+
+TEST(Nodes, a_cancelled_job_on_a_lost_node_is_over_at_once_and_stopped_later) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.stops_at_once = false;
+    const std::string id = w.submit(gpu_job());
+    w.run(minutes(11));
+    a.hang_up();
+    w.run(seconds(40));
+    ASSERT_TRUE(w.act(id, Action::cancel));
+    EXPECT_EQ(w.state(id), State::cancelled);
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(2));
+    ASSERT_EQ(a.stops.size(), 1u);
+    const std::string next = w.submit(gpu_job());
+    EXPECT_EQ(w.state(next), State::pending) << "the node still runs what was given up";
+    a.report(a.launches[0], "cancelled", "user_cancelled", 143);
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(next), State::running);
+}
+
+TEST(Nodes, drain_stops_new_work_and_evict_moves_what_runs) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    const std::string id = w.submit(gpu_job());
+    const auto drain = [&](bool on, bool evict) {
+        bool done = false;
+        api::ReasonBody body;
+        body.evict = evict;
+        w.scheduler->drain("n1", on, body, {}, [&](Result<api::NodeRow> r) { done = r.has_value(); });
+        w.run();
+        EXPECT_TRUE(done);
+    };
+    drain(true, false);
+    EXPECT_EQ(w.state(w.submit(gpu_job())), State::pending);
+    EXPECT_EQ(w.state(id), State::running);
+    FakeAgent& b = w.add_agent("n2");
+    drain(true, true);
+    w.run(seconds(1));
+    ASSERT_EQ(a.stops.size(), 1u);
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.job(id)->row.nodes, std::vector<std::string>{"n2"});
+    EXPECT_EQ(b.launches.size(), 2u);
+    EXPECT_EQ(w.job(id)->row.preemptions, 0);
+    drain(false, false);
+    EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::up);
+}
+
+TEST(Nodes, a_card_that_is_gone_fails_its_tasks_with_that_cause) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1", 1);
+    const std::string id = w.submit(gpu_job());
+    a.hang_up();
+    w.run(seconds(1));
+    a.inventory().gpus.clear();
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::failed);
+    EXPECT_EQ(w.job(id)->status.reason, Reason::device_lost);
+}
+
+TEST(Nodes, tables_are_the_agents_own) {
+    TestWorld w;
+    w.add_agent("n1");
+    w.add_agent("n2");
+    const std::string id = w.submit(gpu_job());
+    std::optional<Result<std::vector<Scheduler::TableRow>>> rows;
+    w.scheduler->tables(seconds(1), [&](auto r) { rows = std::move(r); });
+    w.run();
+    ASSERT_TRUE(rows && *rows);
+    ASSERT_EQ((*rows)->size(), 1u);
+    EXPECT_EQ((**rows)[0].job, id);
+    EXPECT_EQ((**rows)[0].allocation.gpus.size(), 1u);
+    w.agent("n2").hang_up();
+    rows.reset();
+    w.scheduler->tables(seconds(1), [&](auto r) { rows = std::move(r); });
+    w.run(seconds(2));
+    ASSERT_TRUE(rows && *rows);
+    EXPECT_EQ((*rows)->size(), 1u);
+}
+
+}  // namespace
+}  // namespace crater::scheduler

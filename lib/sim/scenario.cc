@@ -1,0 +1,60 @@
+#include "crater/sim/scenario.h"
+
+#include "crater/base/clock.h"
+
+namespace crater::sim {
+namespace {
+
+JobSpec random_job(Rng& rng, std::uint64_t n) {
+    JobSpec spec;
+    spec.name = "job " + std::to_string(n);
+    spec.type = rng.below(3) == 0 ? JobType::batch : JobType::training;
+    spec.command.argv = {"work"};
+    spec.resources.cpu.cores = MilliCpu(static_cast<std::int64_t>(500 + 500 * rng.below(8)));
+    spec.resources.memory.size = Bytes(static_cast<std::int64_t>(1 + rng.below(8)) << 30);
+    static constexpr std::int64_t cards[] = {0, 500, 1000, 1000, 2000, 4000};
+    spec.resources.gpu.count = MilliGpu(cards[rng.below(std::size(cards))]);
+    if (spec.resources.gpu.count.value == 1000 && rng.below(2)) spec.resources.gpu.memory = Mebibytes(static_cast<std::int64_t>(4096 + 4096 * rng.below(4)));
+    if (rng.below(4) == 0) spec.tasks = static_cast<std::int64_t>(2 + rng.below(2));
+    spec.priority = {static_cast<int>(100 * (1 + rng.below(7)))};
+    spec.preemptible = rng.below(2) == 0;
+    spec.duration = Millis(static_cast<std::int64_t>(500 + rng.below(60'000)));
+    spec.grace_period = Millis(static_cast<std::int64_t>(1'000 + rng.below(5'000)));
+    if (rng.below(3) == 0) spec.restart = {RestartPolicy::on_failure, static_cast<std::int64_t>(1 + rng.below(3))};
+    if (rng.below(6) == 0) spec.time_limit = Millis(static_cast<std::int64_t>(5'000 + rng.below(30'000)));
+    return spec;
+}
+
+}  // namespace
+
+Outcome run_seed(std::uint64_t seed, bool keep_trace) {
+    SeededRng rng(seed ^ 0xc7a7e75eed);
+    WorldOptions options{.seed = seed, .agents = static_cast<int>(2 + rng.below(2)), .gpus_per_node = 4, .faults = {}};
+    options.faults.message_loss = static_cast<double>(rng.below(3)) * 0.002;
+    options.faults.crash_per_minute = static_cast<double>(rng.below(4)) * 0.5;
+    World world(options);
+
+    std::vector<std::string> ids;
+    world.run_for(Millis(2'000));
+    const std::uint64_t rounds = 12 + rng.below(12);
+    for (std::uint64_t round = 0; round < rounds && world.violations().empty(); ++round) {
+        for (std::uint64_t i = rng.below(4); i > 0; --i) {
+            ids.push_back("task-" + std::to_string(ids.size() + 1));
+            JobSpec spec = random_job(rng, ids.size());
+            world.submit(std::move(spec), ids.back());
+        }
+        if (!ids.empty() && rng.below(5) == 0) world.cancel(ids[rng.below(ids.size())]);
+        const int node = static_cast<int>(rng.below(static_cast<std::uint64_t>(options.agents)));
+        const Millis cut(static_cast<std::int64_t>(rng.below(60'000)));
+        if (rng.below(6) == 0) world.partition(node, cut);
+        if (rng.below(10) == 0) world.crash_scheduler();
+        if (rng.below(10) == 0) world.crash_agent(node);
+        world.run_for(Millis(static_cast<std::int64_t>(rng.below(12'000))));
+    }
+    world.heal();
+    if (world.violations().empty()) world.run_until_idle(Millis(3'600'000));
+    return {seed, world.events(), world.trace_hash(), world.violations(),
+            keep_trace || !world.violations().empty() ? world.trace(keep_trace ? 20'000 : 200) : std::string()};
+}
+
+}  // namespace crater::sim
