@@ -66,7 +66,7 @@ TEST_F(Cgroup, the_self_test_says_of_each_limit_whether_it_holds) {
 TEST_F(Cgroup, over_its_memory_a_task_ends_with_that_cause) {
     needs(Controller::memory);
     auto launch = shell("a=$(tr '\\0' a < /dev/zero); echo ${#a}");
-    launch.allocation.memory = Bytes(32 << 20);
+    launch.allocation.memory = Bytes(12 << 20);
     const auto end = run(launch);
     EXPECT_EQ(end.state, State::failed);
     EXPECT_EQ(end.reason, Reason::out_of_memory);
@@ -76,7 +76,7 @@ TEST_F(Cgroup, over_its_memory_a_task_ends_with_that_cause) {
 TEST_F(Cgroup, one_process_over_the_memory_ends_the_whole_task) {
     needs(Controller::memory);
     auto launch = shell("sh -c 'a=$(tr \"\\0\" a < /dev/zero); echo $a' & sleep 600");
-    launch.allocation.memory = Bytes(32 << 20);
+    launch.allocation.memory = Bytes(12 << 20);
     EXPECT_EQ(run(launch).reason, Reason::out_of_memory);
 }
 
@@ -109,6 +109,21 @@ TEST_F(Cgroup, cpus_of_its_own_bind_it_and_need_no_quota) {
     EXPECT_EQ(log_of(launch.id), "1\nup\n");
     const auto quota = value(launch.id, "cpu.cfs_quota_us", "cpu.max");
     EXPECT_TRUE(quota == "-1" || quota.starts_with("max")) << quota;
+}
+
+TEST_F(Cgroup, memory_comes_from_its_domain) {
+    needs(Controller::cpuset);
+    if (!exists("/sys/devices/system/node/node1")) GTEST_SKIP() << "one memory domain only";
+    auto launch =
+        shell("grep Mems_allowed_list /proc/self/status; cat /proc/self/numa_maps; echo up; sleep 600");
+    launch.allocation.numa_node = 1;
+    start_idle(launch);
+    EXPECT_THAT(log_of(launch.id), HasSubstr("prefer:1"));
+    launch.id.job = "job-2";
+    launch.spec.numa_binding_policy = NumaPolicy::strict;
+    start_idle(launch);
+    EXPECT_THAT(log_of(launch.id),
+                ::testing::AllOf(HasSubstr("Mems_allowed_list:\t1\n"), HasSubstr("bind:1")));
 }
 
 TEST_F(Cgroup, processes_are_bounded) {
