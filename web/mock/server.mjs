@@ -49,9 +49,11 @@ setInterval(() => {
     move(j, Date.now(), 'Running', 'process_started', '')
     tell('job', j.row.id, 'Running', 'process_started')
   }
-  const waiting = jobs.filter((j) => j.row.state === 'Pending').slice(0, 5)
+  const waiting = jobs.filter((j) => j.row.state === 'Pending').reverse().slice(0, 20)
   for (const j of waiting) if (start(cluster, j, Date.now(), cluster.nodes.values())) tell('job', j.row.id, 'Preparing', 'placed')
 }, 1000).unref()
+
+process.on('SIGUSR2', () => listeners.forEach((res) => res.destroy()))
 
 function page(rows, query) {
   const limit = Math.min(Number(query.get('limit') ?? 50), 1000)

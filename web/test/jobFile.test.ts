@@ -55,6 +55,7 @@ test('commands: plain words are a list, more is a text for the shell', () => {
 
 test('the CLI line says the same, or points to the file', () => {
   const { spec } = parseJob('name: a b\nresources:\n  gpu: { count: 2, memory: 16Gi }\n  cpu: { cores: 8 }\ncommand: [echo, "it\'s"]\nenv: { A: "1" }\n')
-  expect(cliOf(spec)).toEqual({ whole: true, line: ["crater job submit", "--name 'a b'", '--gpu 2', '--gpu-memory 32768', '--cpu 8', `--command 'echo '\\''it'\\''\\'\\'''\\''s'\\'''`, '--env A=1'].join(' \\\n  ') })
+  expect(cliOf(spec)).toEqual({ whole: true, line: ["crater job submit", "--name 'a b'", '--gpu 2', '--gpu-memory 32768', '--cpu 8', '--env A=1', `-- echo 'it'\\''s'`].join(' \\\n  ') })
+  expect(cliOf({ command: 'a && b', preemptible: false, mounts: [{ source: '/data', target: '/d', read_only: true }] }).line).toBe(["crater job submit", "--command 'a && b'", '--no-preemptible', '--mount /data:/d:ro'].join(' \\\n  '))
   expect(cliOf(parseJob(FILE).spec)).toEqual({ whole: false, line: 'crater job submit --file job.yaml' })
 })

@@ -1,26 +1,9 @@
 // Opens every page in both languages against BASE_URL (default: the mock, started here on web/dist), fails on any console error or
 // warning, and leaves pictures in build/screenshots. BASE_URL, TOKEN, OUT, ONLY=overview,jobs, CHROMIUM.
-import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { chromium } from 'playwright-core'
+import { begin } from './browser.mjs'
 
 const env = process.env
-const out = env.OUT ?? fileURLToPath(new URL('../../build/screenshots/', import.meta.url))
-mkdirSync(out, { recursive: true })
-
-async function withMock() {
-  if (env.BASE_URL) return { base: env.BASE_URL, token: env.TOKEN ?? '', stop: () => {} }
-  const port = 18_000 + (process.pid % 1000)
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../mock/server.mjs', import.meta.url))], {
-    env: { ...env, PORT: String(port), PREFIX: '/crater', TOKEN: 'dev' }, stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await new Promise((ready) => child.stdout.once('data', ready))
-  return { base: `http://127.0.0.1:${port}/crater`, token: 'dev', stop: () => child.kill() }
-}
-
-const { base, token, stop } = await withMock()
-const browser = await chromium.launch({ executablePath: env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const { base, token, out, browser, stop } = await begin()
 const complaints = []
 const api = async (path) => (await fetch(`${base}/api/v1${path}`, { headers: { Authorization: `Bearer ${token}` } })).json()
 const first = async (path) => (await api(path)).items?.[0]

@@ -1,7 +1,7 @@
 // `/`: jobs by name or id, nodes, tenants. Arrows move, Enter opens, Esc closes.
 import { useQuery } from '@tanstack/react-query'
-import { Input, Modal } from 'antd'
-import { useEffect, useMemo, useState, type KeyboardEvent } from 'react'
+import { Input } from 'antd'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { client, useJobs, useTenants } from '../api/queries'
 import { get } from '../api/client'
@@ -41,13 +41,13 @@ function useHits(text: string): Hit[] {
     if (!text) return []
     const has = (s?: string) => s?.toLowerCase().includes(text.toLowerCase())
     const hits: Hit[] = (jobs.data?.items ?? []).map((j) => ({ group: 'jobs', key: j.id, to: `/jobs/${encodeURIComponent(j.id)}`, text: j.name || j.id, more: j.id, state: j.state }))
-    // The list knows names and ids; a task_id of another system opens directly.
-    if (hits.length === 0 && jobs.data && /^[A-Za-z0-9._:-]{4,128}$/.test(text))
-      hits.unshift({ group: 'jobs', key: text, to: `/jobs/${encodeURIComponent(text)}`, text: t('search.byId', { id: text }) })
     for (const n of (nodes.data ?? []).filter((n) => has(n.name)).slice(0, 6))
       hits.push({ group: 'nodes', key: n.name, to: `/nodes/${encodeURIComponent(n.name)}`, text: n.name, state: n.state })
     for (const x of (tenants.data?.items ?? []).filter((x) => has(x.path)).slice(0, 4))
       hits.push({ group: 'tenants', key: x.path!, to: `/jobs?tenant=${encodeURIComponent(x.path!)}`, text: x.path! })
+    // The list knows names and ids; a task_id of another system opens directly.
+    if (hits.length === 0 && jobs.data && /^[A-Za-z0-9._:-]{4,128}$/.test(text))
+      hits.push({ group: 'jobs', key: text, to: `/jobs/${encodeURIComponent(text)}`, text: t('search.byId', { id: text }) })
     return hits
   }, [text, jobs.data, nodes.data, tenants.data, t])
 }
@@ -59,6 +59,9 @@ export function Search({ close }: { close: () => void }) {
   const [at, move] = useState(0)
   const text = useDebounced(typed.trim(), 200)
   const hits = useHits(text)
+  const dialog = useRef<HTMLDialogElement>(null)
+  // The browser's own dialog: the focus goes in at once, stays in, and comes back.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   const open = (hit?: Hit) => {
     if (!hit) return
     navigate(hit.to)
@@ -72,7 +75,7 @@ export function Search({ close }: { close: () => void }) {
     e.preventDefault()
   }
   return (
-    <Modal open onCancel={close} footer={null} closable={false} width={560} style={{ top: 80 }} title={null} destroyOnClose>
+    <dialog ref={dialog} className="search" aria-label={t('search.open')} onClose={close} onClick={(e) => e.target === dialog.current && close()}>
       <Input autoFocus size="middle" value={typed} placeholder={t('search.placeholder')} aria-label={t('search.open')} onKeyDown={key}
         onChange={(e) => { type(e.target.value); move(0) }} />
       <div className="hits" role="listbox" aria-label={t('search.open')}>
@@ -89,6 +92,6 @@ export function Search({ close }: { close: () => void }) {
         ))}
         {hits.length === 0 && <div className="faint small group">{text ? t('search.nothing', { text }) : t('search.help')}</div>}
       </div>
-    </Modal>
+    </dialog>
   )
 }

@@ -182,7 +182,7 @@ export const en = {
     simulatedNodes_one: '{{count, number}} node is simulated',
     simulatedNodes_other: '{{count, number}} nodes are simulated',
     noQueues: 'There are no queues.',
-    noNodes: 'No node has joined yet. Start an agent on a machine, or try Crater with simulated hardware:',
+    noNodes: 'No node has joined yet. Start an agent on each machine:',
   },
   state: {
     pending: 'Waiting',

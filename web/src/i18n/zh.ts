@@ -179,7 +179,7 @@ export const zh = {
     jobs: '作业',
     simulatedNodes_other: '其中 {{count, number}} 个节点是模拟的',
     noQueues: '还没有队列。',
-    noNodes: '还没有节点加入。在机器上启动代理，或用模拟硬件试用 Crater：',
+    noNodes: '还没有节点加入。在每台机器上启动代理：',
   },
   state: {
     pending: '等待',

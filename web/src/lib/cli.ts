@@ -6,10 +6,14 @@ export function quote(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+// Options of apps/crater/commands/job_options.cc that take the value as it stands.
 const OPTIONS: Record<string, string> = {
   name: '--name', image: '--image', type: '--type', queue: '--queue', tenant: '--tenant', priority: '--priority', tasks: '--tasks', grace_period: '--grace-period',
-  max_queue_time: '--max-queue-time', 'resources.cpu.cores': '--cpu', 'resources.memory.size': '--memory', 'resources.disk.size': '--disk', 'resources.disk.iops': '--disk-io',
+  max_queue_time: '--max-queue-time', duration: '--duration', time_limit: '--time-limit', working_dir: '--working-dir', 'resources.gpu.count': '--gpu', 'resources.gpu.model': '--gpu-model',
+  'resources.cpu.cores': '--cpu', 'resources.memory.size': '--memory', 'resources.disk.size': '--disk', 'resources.disk.iops': '--disk-io',
 }
+
+interface Mount { source?: string; target?: string; read_only?: boolean }
 
 function leaves(tree: unknown, path = ''): [string, unknown][] {
   if (tree !== null && typeof tree === 'object' && !Array.isArray(tree) && path !== 'env')
@@ -22,22 +26,25 @@ export interface Cli { line: string; whole: boolean }
 export function cliOf(spec: JobSpec): Cli {
   const parts = ['crater job submit']
   const all = new Map(leaves(spec))
+  let words = ''
   let whole = true
   for (const [path, value] of all) {
     if (OPTIONS[path]) parts.push(`${OPTIONS[path]} ${quote(String(value))}`)
-    else if (path === 'resources.gpu.count') parts.push(`--gpu ${quote(String(value))}`)
     else if (path === 'resources.gpu.memory') {
       // The option is the total over a task's cards in MiB.
       const each = parseGpuMemory(value as string)
       if (each === null) whole = false
       else parts.push(`--gpu-memory ${Math.ceil(each * Math.max(1, Number(all.get('resources.gpu.count') ?? 1)))}`)
     } else if (path === 'resources.gpu.exclusive') { if (value) parts.push('--gpu-exclusive') }
-    else if (path === 'preemptible' && value === true) parts.push('--preemptible')
-    else if (path === 'command') parts.push(`--command ${quote(Array.isArray(value) ? value.map((x) => quote(String(x))).join(' ') : String(value))}`)
+    else if (path === 'preemptible') parts.push(value ? '--preemptible' : '--no-preemptible')
+    else if (path === 'command' && Array.isArray(value)) words = `-- ${value.map((x) => quote(String(x))).join(' ')}`
+    else if (path === 'command') parts.push(`--command ${quote(String(value))}`)
     else if (path === 'env') for (const [k, v] of Object.entries(value as Record<string, unknown>)) parts.push(`--env ${quote(`${k}=${v}`)}`)
+    else if (path === 'mounts' && Array.isArray(value)) for (const m of value as Mount[]) parts.push(`--mount ${quote(`${m.source}:${m.target}${m.read_only ? ':ro' : ''}`)}`)
     else whole = false
   }
-  return whole ? { line: parts.join(' \\\n  '), whole } : { line: 'crater job submit --file job.yaml', whole }
+  if (!whole) return { line: 'crater job submit --file job.yaml', whole }
+  return { line: (words ? [...parts, words] : parts).join(' \\\n  '), whole }
 }
 
 // "python3 train.py --lr 1e-4" as a list where it is plain words, as one text for the shell where it is more.

@@ -23,7 +23,7 @@ export function FitBox({ models }: { models: string[] }) {
   const { name: _, command: __, ...kept } = (spec ?? {}) as Record<string, unknown>
   return (
     <div className="stack">
-      <div className="fields">
+      <div className="fields few">
         <label>{t('overview.fitCards')}<InputNumber min={0} max={4096} step={1} value={asked.cards} onChange={(cards) => change({ cards })} /></label>
         <label>{t('overview.fitMemory')}<Input value={asked.memory} placeholder={t('overview.wholeCard')} onChange={(e) => change({ memory: e.target.value })} /></label>
         <label>{t('overview.fitCores')}<InputNumber min={0} step={1} value={asked.cores} onChange={(cores) => change({ cores })} /></label>

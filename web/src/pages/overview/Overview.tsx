@@ -34,7 +34,7 @@ export default function Overview() {
     <>
       <h1 className="hidden">{t('overview.title')}</h1>
       <Problems problems={data.problems ?? []} />
-      {!anyNode && <Panel><Empty text={t('overview.noNodes')} command="crater up --simulate 8xA100" /></Panel>}
+      {!anyNode && <Panel><Empty text={t('overview.noNodes')} command="crater-agent --config /etc/crater/agent.yaml" /></Panel>}
       <div className="grid wide-left">
         <div className="stack">
           {data.resources && anyNode && <Panel title={t('overview.resources')}><ResourceTable bars={data.resources} /></Panel>}
