@@ -2,7 +2,9 @@
 
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 namespace crater::hw {
 namespace {
@@ -59,6 +61,17 @@ std::string disk_type(const Tree& tree, const std::string& folder) {
     return last_part(folder).starts_with("vd") || last_part(folder).starts_with("xvd") ? "unknown" : "hdd";
 }
 
+// Of the folder, or of the nearest above it when it has not been made yet.
+std::optional<struct statvfs> file_system(const Tree& tree, std::string path) {
+    struct statvfs space {};
+    while (statvfs(tree.full(path).c_str(), &space) != 0) {
+        const auto slash = path.rfind('/');
+        if (slash == std::string::npos || path == "/") return std::nullopt;
+        path.resize(std::max<std::size_t>(slash, 1));
+    }
+    return space;
+}
+
 }  // namespace
 
 Disk read_disk(const Tree& tree, const std::vector<MountPoint>& mounts, const std::string& data_path) {
@@ -74,18 +87,16 @@ Disk read_disk(const Tree& tree, const std::vector<MountPoint>& mounts, const st
     disk.name = !folder.empty() ? last_part(folder) : mount ? mount->type : "unknown";
     disk.type = folder.empty() ? "unknown" : disk_type(tree, folder);
     disk.numa_node = folder.empty() ? -1 : tree.numa_node(folder);
-    struct statvfs space {};
-    if (statvfs(tree.full(path).c_str(), &space) == 0) {
-        disk.capacity = Bytes(static_cast<std::int64_t>(space.f_blocks * space.f_frsize));
-        disk.free = Bytes(static_cast<std::int64_t>(space.f_bavail * space.f_frsize));
+    if (const auto space = file_system(tree, path)) {
+        disk.capacity = Bytes(static_cast<std::int64_t>(space->f_blocks * space->f_frsize));
+        disk.free = Bytes(static_cast<std::int64_t>(space->f_bavail * space->f_frsize));
     }
     return disk;
 }
 
 Bytes free_space(const Tree& tree, const std::string& data_path) {
-    struct statvfs space {};
-    if (statvfs(tree.full(data_path).c_str(), &space) != 0) return Bytes(0);
-    return Bytes(static_cast<std::int64_t>(space.f_bavail * space.f_frsize));
+    const auto space = file_system(tree, data_path);
+    return Bytes(space ? static_cast<std::int64_t>(space->f_bavail * space->f_frsize) : 0);
 }
 
 std::vector<DiskCounters> read_disk_counters(const Tree& tree) {

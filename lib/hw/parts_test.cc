@@ -117,6 +117,9 @@ TEST(Disk, is_the_device_below_partitions_volumes_and_overlays) {
     EXPECT_EQ(read_disk(tree, mounts, "/").type, "hdd");
     EXPECT_EQ(read_disk(tree, mounts, "/srv").name, "sda");  // btrfs has an anonymous device number
     EXPECT_EQ(read_disk(tree, mounts, "/merged").name, "nvme0n1");
+    EXPECT_EQ(read_disk(tree, mounts, "/data/not/made/yet").name, "nvme0n1");
+    EXPECT_GT(read_disk(tree, mounts, "/data/not/made/yet").capacity, Bytes(0));
+    EXPECT_GT(free_space(tree, "/data/not/made/yet"), Bytes(0));
     const Disk memory = read_disk(tree, mounts, "/data/with blank");
     EXPECT_EQ(memory.name, "tmpfs");
     EXPECT_EQ(memory.type, "unknown");
