@@ -63,10 +63,14 @@ class Runtime {
     virtual ~Runtime() = default;
     // Before anything else. Events come on the owner's loop.
     virtual void listen(Listener listener) = 0;
+    // What runs and what ended, as found now; a start that a crash interrupted is carried on, limits are set again. No events for what is
+    // returned here, only for what follows.
     virtual std::vector<Adopted> adopt() = 0;
+    // A task that is known already answers with its last event again.
     virtual void start(Launch launch) = 0;
     // SIGTERM to the task's processes, SIGKILL after `grace`. The final event then has state `outcome` and the given reason, unless the
-    // task had already ended by itself.
+    // task had already ended by itself. A task that is not here answers with `outcome` at once; a second stop may shorten the grace and
+    // change the outcome.
     virtual void stop(const TaskId& id, Millis grace, State outcome, Reason reason, std::string detail) = 0;
     // The exit of an ended task is known where it must be: `adopt` does not return it again. Its log and folder stay until `forget`.
     virtual void settle(const TaskId& id) { (void)id; }
