@@ -5,7 +5,7 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 
-add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -fno-omit-frame-pointer)
+add_compile_options(-Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -fno-omit-frame-pointer)
 option(CRATER_WERROR "Warnings are errors" ON)
 if(CRATER_WERROR)
   add_compile_options(-Werror)

@@ -87,7 +87,7 @@ Result<Node> simulated_node(const hw::SimulatedNode& simulated, agent::Config& c
     return node;
 }
 
-Result<int> run(const daemon::Options& options, const Overrides& overrides) {
+Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     CRATER_TRY(config, load(options, overrides));
     std::vector<hw::SimulatedNode> simulated;
     if (!overrides.nodes.empty()) {
@@ -152,6 +152,6 @@ int main(int argc, char** argv) {
         app.add_flag("--allow-unenforced", overrides.allow_unenforced, "Run tasks even where a limit cannot be held");
         app.add_flag("--keep-tasks", overrides.keep_tasks, "Leave tasks running when the agent is stopped");
     });
-    auto status = run(options, overrides);
+    auto status = serve(options, overrides);
     return status ? *status : daemon::report(name, status.error());
 }

@@ -68,7 +68,7 @@ void ensure_token(scheduler::Scheduler& service, const std::string& label, Role 
     });
 }
 
-Result<int> run(const daemon::Options& options, const Overrides& overrides) {
+Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     CRATER_TRY(config, load(options, overrides));
     CRATER_TRY(api_options, server_options(config));
     if (options.check) {
@@ -128,6 +128,6 @@ int main(int argc, char** argv) {
         std::cout << api::openapi_document() << "\n";
         return 0;
     }
-    auto status = run(options, overrides);
+    auto status = serve(options, overrides);
     return status ? *status : daemon::report(name, status.error());
 }

@@ -1,5 +1,6 @@
 #include "tree.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

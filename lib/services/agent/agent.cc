@@ -35,6 +35,14 @@ Reason reason_named(const std::string& name) {
 }  // namespace
 
 class Agent::Impl {
+    // Callbacks that others keep must not outlive this object.
+    template <class F>
+    auto guarded(F function) {
+        return [alive = alive_, function = std::move(function)](auto&&... arguments) {
+            if (*alive) function(std::forward<decltype(arguments)>(arguments)...);
+        };
+    }
+
   public:
     Impl(Config config, Env env)
         : config_(std::move(config)),
@@ -336,14 +344,6 @@ class Agent::Impl {
         env_.loop.cancel(redial_timer_);
         heartbeat_timer_ = redial_timer_ = 0;
         if (on_empty_) env_.loop.post(std::move(on_empty_));
-    }
-
-    // Callbacks that others keep must not outlive this object.
-    template <class F>
-    auto guarded(F function) {
-        return [alive = alive_, function = std::move(function)](auto&&... arguments) {
-            if (*alive) function(std::forward<decltype(arguments)>(arguments)...);
-        };
     }
 
     Config config_;

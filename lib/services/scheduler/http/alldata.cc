@@ -38,9 +38,9 @@ void HttpApi::Impl::release(const CallPtr& call, const std::string& task_id, con
     if (state_row((*job)->status.state).terminal) return done(view_of(**job));
     Act command{.job = task_id, .action = Action::cancel, .body = {.reason = reason}, .actor = call->actor};
     on_loop([self = shared_from_this(), command = std::move(command), done = std::move(done)]() mutable {
-        self->scheduler_.act(std::move(command), [self, done = std::move(done)](Result<JobRecordPtr> job) {
-            if (!job) return done(fail(job.error()));
-            done(self->view_of(**job));
+        self->scheduler_.act(std::move(command), [self, done = std::move(done)](Result<JobRecordPtr> released) {
+            if (!released) return done(fail(released.error()));
+            done(self->view_of(**released));
         });
     });
 }
@@ -78,7 +78,7 @@ void HttpApi::Impl::get_changes(CallPtr call) {
         auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true});
         if (!job || !change || !may_see(call->actor, job->row.tenant)) continue;
         api::TaskView view = view_of(*job);
-        view.status = std::string(state_row(change->state).alldata_name);
+        view.status = alldata_name(change->state, change->reason);
         view.reason = std::string(name_of(change->reason));
         view.detail = change->detail;
         view.at = change->at;
@@ -116,7 +116,7 @@ void HttpApi::Impl::alldata_tasks(CallPtr call) {
         for (const StateRow& row : state_table())
             if (statuses.find("," + std::string(row.alldata_name) + ",") != std::string::npos) filter.states.push_back(row.state);
 
-    api::AllDataPage<api::TaskView> page{.page_num = *number, .page_size = *size};
+    api::AllDataPage<api::TaskView> page{.page_num = *number, .page_size = *size, .total = 0, .data = {}};
     std::string cursor;
     for (std::int64_t current = 1; current <= *number; ++current) {
         auto rows = scheduler_.read().jobs(filter, "-submitted", static_cast<std::size_t>(*size), cursor);
@@ -124,7 +124,7 @@ void HttpApi::Impl::alldata_tasks(CallPtr call) {
         page.total = rows->total;
         if (current == *number)
             for (const api::JobRow& row : rows->items)
-                if (auto job = scheduler_.read().job(row.id)) page.data.push_back(view_of(*job));
+                if (auto found = scheduler_.read().job(row.id)) page.data.push_back(view_of(*found));
         cursor = rows->next;
         if (cursor.empty()) break;
     }

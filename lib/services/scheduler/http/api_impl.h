@@ -1,6 +1,8 @@
 // The parts of HttpApi: a Call is one request on its way; handlers are small functions in one file per noun, bound by operation in api.cc.
 #pragma once
 
+#include <atomic>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -65,7 +67,7 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
   private:
     using Handler = void (Impl::*)(CallPtr);
     static const std::map<std::string_view, Handler>& handlers();
-    friend bool every_route_has_a_handler(std::string& missing);
+    friend class HttpApi;
 
     // ---- auth.cc
     Result<Actor> authenticate(const wire::HttpRequest& request) const;

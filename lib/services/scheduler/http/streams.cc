@@ -1,4 +1,6 @@
 // Answers that stay open: logs, live events, the agents' links.
+#include <atomic>
+
 #include "api_impl.h"
 #include "crater/wire/link.h"
 

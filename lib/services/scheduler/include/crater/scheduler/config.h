@@ -36,7 +36,7 @@ void describe(V& v, CallbackConfig& c) {
     v.field("password_file", c.password_file, "File with the password.");
     v.field("timeout", c.timeout, "Of one attempt.");
 }
-struct TemplateConfig { std::string image; std::vector<std::string> command; std::map<std::string, std::string> env; };
+struct TemplateConfig { std::string image; Command command; std::map<std::string, std::string> env; };
 template <class V>
 void describe(V& v, TemplateConfig& t) {
     v.field("image", t.image, "Image.");

@@ -18,9 +18,11 @@ class HttpApi {
     wire::HttpServer::Upgrade upgrade();
     // Ends every open stream; call before the server stops.
     void close_streams();
+    // Operations of the route table that nothing serves; empty. For the test that says so.
+    static std::string unserved_routes();
+    class Impl;
 
   private:
-    class Impl;
     std::shared_ptr<Impl> impl_;
 };
 
