@@ -141,7 +141,10 @@ function makeSpec(type, name) {
   }
 }
 
-const gib = (text) => Number(String(text ?? '0').replace('Gi', ''))
+const gib = (text) => {
+  const [, n, unit] = /^(\d+(?:\.\d+)?)\s*([MGT]?)/i.exec(String(text ?? '0')) ?? [0, 0, '']
+  return Number(n) * ({ M: 1 / 1024, T: 1024 }[String(unit).toUpperCase()] ?? 1)
+}
 
 // One task's slices on a node, or null when they do not fit.
 export function place(node, spec, take) {

@@ -108,13 +108,16 @@ export const useTopology = (name: string) =>
 export const useQueues = () =>
   useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<QueueView>>('/queues', { limit: 1000 }, signal) })
 
-export const useTenants = (enabled = true) =>
-  useQuery({
+// A tenant's token may not list tenants and nodes.
+export function useTenants() {
+  const role = useCluster().data?.you?.role
+  return useQuery({
     queryKey: ['tenants'],
     queryFn: ({ signal }) => get<Page<Tenant>>('/tenants', { limit: 1000 }, signal),
     staleTime: 60_000,
-    enabled,
+    enabled: role !== 'tenant',
   })
+}
 
 // The events of a second → the answers they make old. Only what is on the screen is fetched again.
 export function staleKeys(events: EventView[]): string[][] {

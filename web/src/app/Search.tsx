@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Input } from 'antd'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router-dom'
-import { client, useJobs, useTenants } from '../api/queries'
+import { client, useCluster, useJobs, useTenants } from '../api/queries'
 import { get } from '../api/client'
 import type { NodeRow, Page } from '../api/types'
 import { useText } from '../i18n'
@@ -21,30 +21,34 @@ function useDebounced(text: string, ms: number) {
 }
 
 // Node names, from what the heat map already has or one list.
-const useNodeNames = () =>
+const useNodeNames = (enabled: boolean) =>
   useQuery({
     queryKey: ['node-names'],
     queryFn: async ({ signal }) => {
       const known = client.getQueryData<NodeRow[]>(['nodes', 'all'])
-      const rows = known ?? (await get<Page<NodeRow>>('/nodes', { limit: 500 }, signal)).items
-      return rows.map((n) => ({ name: n.name, state: n.state }))
+      const page = known ? { items: known, next: undefined } : await get<Page<NodeRow>>('/nodes', { limit: 1000 }, signal)
+      return { rows: page.items.map((n) => ({ name: n.name, state: n.state })), all: !page.next }
     },
     staleTime: 60_000,
+    enabled,
   })
 
 function useHits(text: string): Hit[] {
   const { t } = useText()
   const jobs = useJobs({ name: text, limit: 8 }, text.length > 0)
-  const nodes = useNodeNames()
+  const nodes = useNodeNames(useCluster().data?.you?.role !== 'tenant')
   const tenants = useTenants()
   return useMemo(() => {
     if (!text) return []
     const has = (s?: string) => s?.toLowerCase().includes(text.toLowerCase())
     const hits: Hit[] = (jobs.data?.items ?? []).map((j) => ({ group: 'jobs', key: j.id, to: `/jobs/${encodeURIComponent(j.id)}`, text: j.name || j.id, more: j.id, state: j.state }))
-    for (const n of (nodes.data ?? []).filter((n) => has(n.name)).slice(0, 6))
+    for (const n of (nodes.data?.rows ?? []).filter((n) => has(n.name)).slice(0, 6))
       hits.push({ group: 'nodes', key: n.name, to: `/nodes/${encodeURIComponent(n.name)}`, text: n.name, state: n.state })
     for (const x of (tenants.data?.items ?? []).filter((x) => has(x.path)).slice(0, 4))
       hits.push({ group: 'tenants', key: x.path!, to: `/jobs?tenant=${encodeURIComponent(x.path!)}`, text: x.path! })
+    // A large cluster's nodes are not all at hand: the full name opens.
+    if (nodes.data && !nodes.data.all && !hits.some((h) => h.key === text) && /^[A-Za-z0-9._:-]{3,128}$/.test(text))
+      hits.push({ group: 'nodes', key: `open ${text}`, to: `/nodes/${encodeURIComponent(text)}`, text: t('search.nodeById', { id: text }) })
     // The list knows names and ids; a task_id of another system opens directly.
     if (hits.length === 0 && jobs.data && /^[A-Za-z0-9._:-]{4,128}$/.test(text))
       hits.push({ group: 'jobs', key: text, to: `/jobs/${encodeURIComponent(text)}`, text: t('search.byId', { id: text }) })

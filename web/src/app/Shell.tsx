@@ -16,6 +16,8 @@ import { Search } from './Search'
 
 const NAV = [['/', 'overview'], ['/heatmap', 'heatmap'], ['/jobs', 'jobs'], ['/submit', 'submit'], ['/nodes', 'nodes']] as const
 const STALE_MS = 10_000
+// A tenant's token may not list nodes.
+const NODES_ONLY = new Set(['heatmap', 'nodes'])
 
 function useStale() {
   const live = useLive()
@@ -47,6 +49,7 @@ function Foot() {
 export function Shell() {
   const { t, f } = useText()
   const { data: cluster } = useCluster()
+  const tenant = cluster?.you?.role === 'tenant'
   const [searching, search] = useState(false)
   const stale = useStale()
   const { pathname } = useLocation()
@@ -66,7 +69,7 @@ export function Shell() {
       <header className="top">
         <Link className="brand" to="/"><img src="./favicon.svg" alt="" />{t('app.name')}{cluster?.name && <small>{cluster.name}</small>}</Link>
         <nav className="nav">
-          {NAV.map(([to, name]) => <NavLink key={to} to={to} end={to === '/'}>{t(`nav.${name}`)}</NavLink>)}
+          {NAV.filter(([, name]) => !tenant || !NODES_ONLY.has(name)).map(([to, name]) => <NavLink key={to} to={to} end={to === '/'}>{t(`nav.${name}`)}</NavLink>)}
         </nav>
         <span className="space" />
         <button type="button" className="finder" onClick={() => search(true)} title={t('search.open')} aria-label={t('search.open')}>

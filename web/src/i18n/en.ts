@@ -58,7 +58,7 @@ export const en = {
   },
   signIn: {
     title: 'Sign in',
-    text: 'Paste the token of this cluster. `crater up` prints a link that signs you in; the token is also in the file admin.token of its data folder.',
+    text: 'Paste the token of this cluster. crater up prints a link that signs you in; the token is also in the file admin.token of its data folder.',
     token: 'Token',
     keep: 'Stay signed in on this browser',
     go: 'Sign in',
@@ -79,6 +79,7 @@ export const en = {
     nodes: 'Nodes',
     tenants: 'Tenants',
     byId: 'Open job {{id}}',
+    nodeById: 'Open node {{id}}',
     nothing: 'Nothing matches “{{text}}”.',
     help: 'Type a name or the start of it. Arrows move, Enter opens, Esc closes.',
   },

@@ -58,7 +58,7 @@ export const zh = {
   },
   signIn: {
     title: '登录',
-    text: '粘贴本集群的令牌。`crater up` 会打印可直接登录的链接；令牌也保存在其数据目录的 admin.token 文件中。',
+    text: '粘贴本集群的令牌。crater up 会打印可直接登录的链接；令牌也保存在其数据目录的 admin.token 文件中。',
     token: '令牌',
     keep: '在此浏览器上保持登录',
     go: '登录',
@@ -79,6 +79,7 @@ export const zh = {
     nodes: '节点',
     tenants: '租户',
     byId: '打开作业 {{id}}',
+    nodeById: '打开节点 {{id}}',
     nothing: '没有与“{{text}}”匹配的内容。',
     help: '输入名称或其开头。方向键移动，回车打开，Esc 关闭。',
   },

@@ -68,7 +68,7 @@ export default function HeatMap() {
       {nodes.length > 0 && (
         <div className="panel" ref={frame}>
           <div style={{ padding: '4px 0 0 14px' }}><div ref={inner}>{layout && <Field layout={layout} mode={mode} find={get('find')} height={height} zoom={zoom} />}</div></div>
-          <Legend mode={mode} />
+          <Legend mode={mode} size={size} />
         </div>
       )}
     </>

@@ -54,7 +54,7 @@ function drawCard({ ctx, mode, scheme }: View, card: CardView, node: NodeRow, x:
       }
     }
   }
-  if (s >= 12 && (card.memory_used_mib ?? 0) > 0) {
+  if (s >= 22 && (card.memory_used_mib ?? 0) > 0) {
     const height = s * share(card.memory_used_mib, card.memory_total_mib)
     ctx.fillStyle = p.surface
     ctx.fillRect(x + s - 4, y + s - height, 4, height)

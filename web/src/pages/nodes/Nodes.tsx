@@ -33,7 +33,7 @@ function nodeColumns({ t, f }: Text): ColumnType<NodeRow>[] {
   return [
     { key: 'name', title: t('nodes.name'), width: 165, render: (_, n) => <><NodeLink name={n.name} /> <Marks simulated={n.simulated} /></> },
     { key: 'state', title: t('nodes.state'), width: 100, render: (_, n) => <span title={n.detail}><State state={n.state} /></span> },
-    { key: 'cards', title: t('nodes.model'), width: 150, ellipsis: true, render: (_, n) => cardsOf(n) || <span className="faint">–</span> },
+    { key: 'cards', title: t('nodes.model'), width: 165, ellipsis: true, render: (_, n) => cardsOf(n) || <span className="faint">–</span> },
     bar('gpu', t('nodes.gpu'), count),
     bar('gpu_memory_mib', t('nodes.gpuMemory'), f.mib),
     bar('cpu', t('nodes.cpu'), count),
@@ -41,7 +41,7 @@ function nodeColumns({ t, f }: Text): ColumnType<NodeRow>[] {
     bar('disk_bytes', t('nodes.disk'), f.bytes),
     { key: 'tasks', title: t('nodes.tasks'), width: 58, align: 'right', render: (_, n) => f.whole(n.tasks) },
     { key: 'heartbeat', title: t('nodes.heartbeat'), width: 95, render: (_, n) => <Ago at={n.last_heartbeat} /> },
-    { key: 'labels', title: t('nodes.labels'), width: 265, ellipsis: true, render: (_, n) => <Labels labels={n.labels} /> },
+    { key: 'labels', title: t('nodes.labels'), width: 250, ellipsis: true, render: (_, n) => <Labels labels={n.labels} short /> },
   ]
 }
 

@@ -16,12 +16,12 @@ export function Form({ draft }: { draft: Draft }) {
     <>
       <h2>{t('submit.basics')}</h2>
       <div className="fields">
-        <TextField draft={draft} path="name" label={t('submit.name')} wide />
+        <TextField draft={draft} path="name" label={t('submit.name')} wide="most" />
+        <NumberField draft={draft} path="tasks" label={t('submit.tasks')} hint="1" min={1} />
         <ChoiceField draft={draft} path="type" label={t('submit.type')} hint={t('submit.typeAuto')} options={TYPES.map((value) => ({ value, label: t(`type.${value}`) }))} />
         <ChoiceField draft={draft} path="queue" label={t('submit.queue')} hint={t('submit.queueAuto')} options={names(queues.map((q) => q.spec.name))} />
         <ChoiceField draft={draft} path="tenant" label={t('submit.tenant')} hint={t('submit.tenantAuto')} options={names(tenants.map((x) => x.path ?? ''))} />
         <ChoiceField draft={draft} path="priority" label={t('submit.priority')} hint={t('submit.priorityAuto')} options={PRIORITIES.map((value) => ({ value, label: t(`submit.${value}`) }))} />
-        <NumberField draft={draft} path="tasks" label={t('submit.tasks')} hint="1" min={1} />
       </div>
       <h2>{t('submit.where')}</h2>
       <div className="fields">
@@ -38,13 +38,13 @@ export function Form({ draft }: { draft: Draft }) {
       <div className="fields">
         <TextField draft={draft} path="command" label={t('submit.command')} wide rows={1} parse={commandValue} show={commandText} />
         <TextField draft={draft} path="image" label={t('submit.image')} wide />
-        <TextField draft={draft} path="working_dir" label={t('submit.workingDir')} wide />
+        <TextField draft={draft} path="working_dir" label={t('submit.workingDir')} wide="most" />
+        <ChoiceField draft={draft} path="restart.policy" label={t('submit.restart')} hint={t('submit.restartNever')} options={[{ value: 'never', label: t('submit.restartNever') }, { value: 'on_failure', label: t('submit.restartOnFailure') }]} />
         <TextField draft={draft} path="env" label={t('submit.env')} hint={t('submit.envHint')} wide rows={1} parse={envValue} show={envText} />
         <ChoiceField draft={draft} path="preemptible" label={t('submit.preemptible')} hint={t('submit.preemptibleAuto')} options={[{ value: true, label: t('word.yes') }, { value: false, label: t('word.no') }]} />
         <TextField draft={draft} path="grace_period" label={t('submit.grace')} hint="30s" />
         <TextField draft={draft} path="duration" label={t('submit.duration')} hint="2h" />
         <TextField draft={draft} path="time_limit" label={t('submit.timeLimit')} />
-        <ChoiceField draft={draft} path="restart.policy" label={t('submit.restart')} hint={t('submit.restartNever')} options={[{ value: 'never', label: t('submit.restartNever') }, { value: 'on_failure', label: t('submit.restartOnFailure') }]} />
       </div>
     </>
   )

@@ -41,6 +41,9 @@ export default function Submit() {
     write(next)
   }
   const bad = parsed.problem
+  // While the file is broken the form shows, greyed, what it last said.
+  const good = useRef(parsed.spec)
+  if (!bad) good.current = parsed.spec
   const empty = Object.keys(parsed.spec).length === 0
   const fit = useFit(bad || empty ? null : parsed.spec, 600)
   const cli = useMemo(() => cliOf(parsed.spec), [parsed])
@@ -70,7 +73,7 @@ export default function Submit() {
       {error !== null && <div style={{ marginBottom: 12 }}><Failure error={error} /></div>}
       <div className="grid two">
         <Panel title={t('submit.form')} extra={<span className="faint small">{t('submit.keyLost')}</span>}>
-          <Form draft={{ spec: parsed.spec, off: Boolean(bad), set: (path, value) => change(withValue(text, path, value)) }} />
+          <Form draft={{ spec: good.current, off: Boolean(bad), set: (path, value) => change(withValue(text, path, value)) }} />
         </Panel>
         <div className="stack">
           <Panel title={t('submit.yaml')} flush>
@@ -84,10 +87,10 @@ export default function Submit() {
               {!bad && !fit.error && fit.data?.notes && fit.data.notes.length > 0 && <div className="soft small" style={{ marginTop: 6 }}>{t('submit.notes')}<ul className="list">{fit.data.notes.map((n) => <li key={n}>{n}</li>)}</ul></div>}
             </div>
           </Panel>
-          <Panel title={t('submit.cli')}>
+          {!bad && !empty && <Panel title={t('submit.cli')}>
             {!cli.whole && <div className="soft small">{t('submit.cliFile')}</div>}
             <Command text={cli.line} />
-          </Panel>
+          </Panel>}
         </div>
       </div>
     </>

@@ -5,10 +5,10 @@ import { valueAt, type Path } from '../../lib/jobFile'
 import type { JobSpec } from '../../api/types'
 
 export interface Draft { spec: JobSpec; set: (path: Path, value: unknown) => void; off: boolean }
-interface Common { draft: Draft; path: string; label: string; hint?: string; wide?: boolean }
+interface Common { draft: Draft; path: string; label: string; hint?: string; wide?: boolean | 'most' }
 
-function Field({ label, wide, children }: { label: string; wide?: boolean; children: ReactNode }) {
-  return <label className={wide ? 'wide' : undefined}>{label}{children}</label>
+function Field({ label, wide, children }: { label: string; wide?: boolean | 'most'; children: ReactNode }) {
+  return <label className={wide === 'most' ? 'most' : wide ? 'wide' : undefined}>{label}{children}</label>
 }
 
 // Text whose file value is not the text itself (a list, a map) keeps what is being typed.
