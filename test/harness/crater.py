@@ -231,7 +231,7 @@ def alldata(folder, **options):
     """The AllData stand-in; returns (process, port)."""
     log = os.path.join(folder, "alldata.log")
     command = ["/usr/bin/python3", os.path.join(TOP, "test/fakes/alldata/alldata.py"), "--port", "0"]
-    for key, value in options.items():
+    for key, value in {"token": "read-only", **options}.items():
         command += ["--" + key.replace("_", "-"), str(value)]
     process = Process(command, log)
     port = until(lambda: (lambda found: found and int(found.group(1)))(re.search(r'"port": ?(\d+)', process.log())), 20, "the AllData stand-in")

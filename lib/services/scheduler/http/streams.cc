@@ -161,8 +161,9 @@ Result<std::function<void(wire::WebSocketPtr)>> HttpApi::Impl::upgrade(const wir
     CRATER_TRY_VOID(authorise(*match.route, actor));
     std::function<void(wire::WebSocketPtr)> accept = [self = shared_from_this()](wire::WebSocketPtr socket) {
         self->on_loop([self, socket = std::move(socket)]() mutable {
-            auto link = std::make_shared<std::weak_ptr<wire::Link>>();
-            auto callbacks = self->scheduler_.agent_link([link] { return link->lock(); });
+            // The scheduler's callbacks own the link until it is closed, when the link lets go of them.
+            auto link = std::make_shared<std::shared_ptr<wire::Link>>();
+            auto callbacks = self->scheduler_.agent_link([link] { return *link; });
             *link = wire::websocket_link(self->loop_, std::move(socket), std::move(callbacks));
         });
     };
