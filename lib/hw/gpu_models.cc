@@ -2,6 +2,7 @@
 // it. Tensor precisions are those that the tensor cores compute in; Hopper and later have no int4.
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "crater/hw/source.h"
 #include "tree.h"

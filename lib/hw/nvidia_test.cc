@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "accelerators/nvidia_card.h"
 #include "crater/hw/source.h"
 #include "recorded_tree.h"

@@ -1,5 +1,7 @@
 #include "own_limits.h"
 
+#include <algorithm>
+
 namespace crater::hw {
 namespace {
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cpu.h"
 #include "disk.h"
 #include "network.h"

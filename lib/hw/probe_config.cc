@@ -1,5 +1,6 @@
 #include "crater/hw/probe_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>

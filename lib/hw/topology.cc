@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <set>

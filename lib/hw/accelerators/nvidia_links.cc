@@ -1,5 +1,6 @@
 // Which cards have a direct NVLink, also through NVSwitch.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "accelerators/nvidia_card.h"

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
+#include <utility>
 
 #include "calibrate/disk_load.h"
 #include "crater/base/ids.h"

@@ -1,5 +1,7 @@
 // IO through io_uring. The only user of liburing here; without it at build time there is no ring.
 #include <algorithm>
+#include <cerrno>
+#include <iterator>
 
 #include "calibrate/disk_load.h"
 

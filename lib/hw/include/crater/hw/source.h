@@ -3,6 +3,7 @@
 // from a `simulated_nodes` document and says `simulated` in all it gives. Used from one thread.
 #pragma once
 
+#include <span>
 #include <map>
 #include <memory>
 #include <string>
