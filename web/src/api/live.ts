@@ -62,6 +62,11 @@ async function read(control: AbortController): Promise<void> {
     }
     const parser = new SseParser((event) => {
       if (event.id) lastId = event.id
+      // What happened meanwhile is no longer kept: everything may be old.
+      if (event.event === 'reset') {
+        resumed = true
+        return schedule()
+      }
       try {
         pending.push(JSON.parse(event.data) as EventView)
         schedule()

@@ -38,13 +38,10 @@ whenUnauthenticated(() => {
 })
 
 export function App() {
-  const { language, t } = useText()
+  const { language } = useText()
   const scheme = useScheme()
   const signedIn = useSyncExternalStore(onToken, getToken) !== null
   useStream(signedIn)
-  useEffect(() => {
-    document.title = t('app.name')
-  }, [t])
   return (
     <ConfigProvider theme={antdTheme(scheme)} locale={language === 'zh' ? zhCN : enUS} componentSize="small" button={{ autoInsertSpace: false }}>
       <QueryClientProvider client={client}>

@@ -21,11 +21,24 @@ export function Panel({ title, extra, flush, children }: { title?: ReactNode; ex
   )
 }
 
+// The clipboard API needs https or localhost; elsewhere the old way.
+async function toClipboard(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  area.style.position = 'fixed'
+  area.style.opacity = '0'
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}
+
 export function Copy({ text, label }: { text: string; label?: string }) {
   const { t } = useText()
   const [done, setDone] = useState(false)
   const copy = async () => {
-    await navigator.clipboard?.writeText(text).catch(() => undefined)
+    await toClipboard(text).catch(() => undefined)
     setDone(true)
     setTimeout(() => setDone(false), 1500)
   }

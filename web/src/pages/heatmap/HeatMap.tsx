@@ -7,6 +7,7 @@ import { useAllNodes } from '../../api/queries'
 import { useText } from '../../i18n'
 import { useHeight } from '../../lib/useHeight'
 import { useUrlState } from '../../lib/urlState'
+import { useTitle } from '../../lib/useTitle'
 import { Bones, Failure } from '../../ui/parts'
 import { MODES, type Mode } from './draw'
 import { Field } from './Field'
@@ -29,6 +30,7 @@ export default function HeatMap() {
   const { t, f } = useText()
   const { get, set } = useUrlState()
   const { data, error, refetch } = useAllNodes()
+  useTitle(t('heat.title'))
   const { ref: frame, height } = useHeight<HTMLDivElement>(46)
   const { ref: inner, width } = useWidth()
   const mode = MODES.find((m) => m === get('colour')) ?? 'use'

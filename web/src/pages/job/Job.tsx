@@ -5,6 +5,7 @@ import { useJob } from '../../api/queries'
 import type { JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { useUrlState } from '../../lib/urlState'
+import { useTitle } from '../../lib/useTitle'
 import { Bones, Failure } from '../../ui/parts'
 import { Actions } from './Actions'
 import { Binding } from './Binding'
@@ -31,6 +32,7 @@ export default function Job() {
   const { id = '' } = useParams()
   const { get, set } = useUrlState()
   const { data, error, refetch } = useJob(id)
+  useTitle(data?.job.name || id)
   const tab = TABS.find((x) => x === get('tab')) ?? 'overview'
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />
   if (!data) return <><div className="head"><h1>{id}</h1></div><div className="panel"><div className="body"><Bones rows={12} /></div></div></>

@@ -7,7 +7,7 @@ import type { JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { save } from '../../lib/csv'
 import { matching } from '../../lib/logLines'
-import { ended, lower } from '../../lib/states'
+import { ended } from '../../lib/states'
 import { useHeight } from '../../lib/useHeight'
 import { useUrlState } from '../../lib/urlState'
 import { Lines } from '../../ui/Lines'
@@ -36,8 +36,9 @@ export function Logs({ view }: { view: JobView }) {
   const tasks = Math.max(job.tasks ?? 1, view.tasks?.length ?? 0)
   const task = Math.min(Number(get('task') || 0), tasks - 1)
   const attempts = view.tasks?.find((x) => (x.index ?? 0) === task)?.attempt ?? 1
+  const begun = Boolean(view.tasks?.some((x) => (x.index ?? 0) === task && (x.attempt ?? 0) > 0))
   const attempt = get('attempt') && Number(get('attempt')) < attempts ? Number(get('attempt')) : undefined
-  const log = useLog(job.id, task, attempt, !ended(job.state) && attempt === undefined)
+  const log = useLog(job.id, task, attempt, !ended(job.state) && attempt === undefined, begun)
   const [follow, setFollow] = useState(true)
   const [word, find] = useState('')
   const [at, move] = useState(0)
@@ -53,7 +54,7 @@ export function Logs({ view }: { view: JobView }) {
       void message.error((e as Error).message)
     }
   }
-  const status = log.status === 'ended' ? 'job.logs.ended' : follow ? 'job.logs.follow' : 'job.logs.paused'
+  const status = !begun ? 'job.logs.waiting' : log.status === 'ended' ? 'job.logs.ended' : follow ? 'job.logs.follow' : 'job.logs.paused'
   return (
     <div className="panel">
       <div className="row pager" style={{ borderTop: 0, borderBottom: '1px solid var(--line)' }}>
@@ -74,7 +75,7 @@ export function Logs({ view }: { view: JobView }) {
       {log.dropped > 0 && <div className="faint small" style={{ padding: '4px 12px' }}>{t('job.logs.trimmed')}</div>}
       <div ref={ref}>
         {log.lines.length === 0
-          ? <div className="empty">{t(lower(job.state) === 'pending' ? 'job.logs.waiting' : 'job.logs.empty')}</div>
+          ? <div className="empty">{t(!begun && !ended(job.state) ? 'job.logs.waiting' : 'job.logs.empty')}</div>
           : <Lines count={log.lines.length} height={height} follow={follow} onLeave={(end) => { if (!end && follow) setFollow(false) }} target={word && hits.length ? hits[here] : undefined}
               label={t('job.tab.logs')} show={(i) => <Marked line={log.lines[i]} word={word} />} />}
       </div>

@@ -7,7 +7,7 @@ const TAIL = 5_000
 
 export interface Log { lines: string[]; dropped: number; status: 'reading' | 'following' | 'ended' | 'failed'; error?: ApiError; version: number }
 
-export function useLog(job: string, task: number, attempt: number | undefined, live: boolean): Log {
+export function useLog(job: string, task: number, attempt: number | undefined, live: boolean, begun: boolean): Log {
   const [log, set] = useState<Log>({ lines: [], dropped: 0, status: 'reading', version: 0 })
   const version = useRef(0)
   useEffect(() => {
@@ -37,11 +37,11 @@ export function useLog(job: string, task: number, attempt: number | undefined, l
       }
     }
     set({ lines: [], dropped: 0, status: 'reading', version: ++version.current })
-    void read()
+    if (begun) void read()
     return () => {
       control.abort()
       clearTimeout(timer)
     }
-  }, [job, task, attempt, live])
+  }, [job, task, attempt, live, begun])
   return log
 }

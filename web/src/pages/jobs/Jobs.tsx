@@ -10,6 +10,7 @@ import { useText } from '../../i18n'
 import { ended } from '../../lib/states'
 import { useUrlState } from '../../lib/urlState'
 import { useHeight } from '../../lib/useHeight'
+import { useTitle } from '../../lib/useTitle'
 import { Bones, Empty, Failure } from '../../ui/parts'
 import { rowKeys } from '../../ui/rowKeys'
 import { CancelSelected } from './CancelSelected'
@@ -33,6 +34,7 @@ export default function Jobs() {
   const cursor = get('cursor') || undefined
   const from = Number(get('from') || 0)
   const { data, error, refetch, isPlaceholderData } = useJobs({ ...apiQuery(params), limit, cursor })
+  useTitle(t('jobs.title'))
   const [chosen, choose] = useState<string[]>([])
   useEffect(() => choose([]), [cursor, limit])
   const { ref, height } = useHeight<HTMLDivElement>(76)

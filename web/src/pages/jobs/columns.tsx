@@ -31,7 +31,7 @@ export function jobColumns(text: Text): Column[] {
     { key: 'tenant', title: t('jobs.tenant'), width: 142, show: (j) => <Link to={`/jobs?tenant=${encodeURIComponent(j.tenant ?? '')}`}>{j.tenant}</Link>, csv: (j) => j.tenant },
     { key: 'user', title: t('jobs.user'), width: 100, optional: true, show: (j) => j.user, csv: (j) => j.user },
     { key: 'type', title: t('jobs.type'), width: 90, optional: true, show: type, csv: (j) => j.type },
-    { key: 'priority', title: t('jobs.priority'), width: 80, right: true, optional: true, show: (j) => f.whole(j.priority), csv: (j) => j.priority },
+    { key: 'priority', title: t('jobs.priority'), width: 90, sort: 'priority', right: true, optional: true, show: (j) => f.whole(j.priority), csv: (j) => j.priority },
     { key: 'tasks', title: t('jobs.tasks'), width: 70, right: true, optional: true, show: (j) => f.whole(j.tasks ?? 1), csv: (j) => j.tasks ?? 1 },
     { key: 'gpu', title: t('jobs.asks'), width: 100, show: (j) => gpuAsk(j, text), csv: (j) => j.gpu },
     { key: 'cpu', title: t('jobs.cpu'), width: 60, right: true, show: (j) => f.milli(j.cpu), csv: (j) => j.cpu },

@@ -3,6 +3,7 @@ import { Link, useParams } from 'react-router-dom'
 import { useNode } from '../../api/queries'
 import { useText } from '../../i18n'
 import { useUrlState } from '../../lib/urlState'
+import { useTitle } from '../../lib/useTitle'
 import { Bones, Empty, Failure, Panel } from '../../ui/parts'
 import { ResourceTable } from '../../ui/ResourceTable'
 import { Marks, State } from '../../ui/State'
@@ -19,6 +20,7 @@ export default function Node() {
   const { name = '' } = useParams()
   const { get } = useUrlState()
   const { data, error, refetch } = useNode(name)
+  useTitle(name)
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />
   if (!data) return <><div className="head"><h1>{name}</h1></div><div className="panel"><div className="body"><Bones rows={12} /></div></div></>
   const { node, inventory } = data

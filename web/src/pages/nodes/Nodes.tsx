@@ -10,6 +10,7 @@ import { useText, type Text } from '../../i18n'
 import { NODE_STATES } from '../../lib/states'
 import { useHeight } from '../../lib/useHeight'
 import { useUrlState } from '../../lib/urlState'
+import { useTitle } from '../../lib/useTitle'
 import { CellBar } from '../../ui/Bar'
 import { Bones, Empty, Failure, NodeLink } from '../../ui/parts'
 import { rowKeys } from '../../ui/rowKeys'
@@ -57,6 +58,7 @@ export default function Nodes() {
   const { ref, height } = useHeight<HTMLDivElement>(76)
   const columns = useMemo(() => nodeColumns(text), [text.language]) // eslint-disable-line
   const rows = data?.items ?? []
+  useTitle(t('nodes.title'))
   const total = data?.total ?? rows.length
   return (
     <>

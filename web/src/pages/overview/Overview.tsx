@@ -1,6 +1,7 @@
 // Is there room, where, and what is wrong: in ten seconds.
 import { useCluster } from '../../api/queries'
 import { useText } from '../../i18n'
+import { useTitle } from '../../lib/useTitle'
 import { Bones, Empty, Failure, Panel } from '../../ui/parts'
 import { ResourceTable } from '../../ui/ResourceTable'
 import { Counts } from './Counts'
@@ -26,6 +27,7 @@ function Skeleton() {
 export default function Overview() {
   const { t } = useText()
   const { data, error, refetch } = useCluster()
+  useTitle(data?.name ?? t('overview.title'))
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />
   if (!data) return <Skeleton />
   const nodes = data.nodes ?? {}

@@ -10,6 +10,7 @@ import type { JobSpec, JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { cliOf } from '../../lib/cli'
 import { hasMasked, parseJob, tidySpec, withValue } from '../../lib/jobFile'
+import { useTitle } from '../../lib/useTitle'
 import { FitAnswer, useFit } from '../../ui/Fit'
 import { Command, Failure, Panel } from '../../ui/parts'
 import { Form } from './Form'
@@ -30,6 +31,7 @@ export default function Submit() {
   const navigate = useNavigate()
   const location = useLocation()
   const [text, write] = useState(() => start((location.state as { spec?: JobSpec } | null)?.spec))
+  useTitle(t('submit.title'))
   const [busy, setBusy] = useState(false)
   const [error, fail] = useState<unknown>(null)
   const key = useRef(newKey())
