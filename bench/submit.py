@@ -92,7 +92,7 @@ def main():
         if client.returncode != 0:
             raise RuntimeError(client.stderr + client.stdout)
         result = json.loads(client.stdout)
-        until(lambda: api.get("/api/v1/cluster")["jobs"].get("finished", 0) >= options.jobs, 300,
+        until(lambda: api.get("/api/v1/cluster")["jobs"].get("Finished", 0) >= options.jobs, 300,
               lambda: f"all jobs to finish: {api.get('/api/v1/cluster')['jobs']}", 0.5)
         sampler.stopping.set()
         sampler.join(30)
@@ -101,7 +101,7 @@ def main():
         result.update({
             "benchmark": "submit", "simulated": True, "nodes": options.nodes, "gpus": options.nodes * 8,
             "submit_to_running_ms_p50": round(percentile(waits, 0.5), 1), "submit_to_running_ms_p99": round(percentile(waits, 0.99), 1),
-            "finished": cluster["jobs"].get("finished", 0), "holdings_samples": sampler.samples, "holdings_rows_compared": sampler.rows,
+            "Finished": cluster["jobs"].get("Finished", 0), "holdings_samples": sampler.samples, "holdings_rows_compared": sampler.rows,
             "holdings_differences": len(sampler.differences), "baseline_fsyncs_per_second": round(baseline),
             "accepted_per_fsync": round(result["accepted_per_second"] / baseline, 2)})
         scheduler.kill()

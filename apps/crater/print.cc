@@ -110,15 +110,13 @@ double number(const Json& tree, std::string_view path) {
 }
 
 std::string column_state(const Context& context, const std::string& state) {
-    std::string shown = state;
-    if (!shown.empty()) shown[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(shown[0])));
-    if (!context.colours) return shown;
+    if (!context.colours) return state;
     const char* colour = "0";
-    if (state == "running" || state == "up") colour = "32";
-    else if (state == "failed" || state == "lost") colour = "31";
-    else if (state == "pending" || state == "preempting" || state == "preempted" || state == "draining") colour = "33";
-    else if (state == "preparing" || state == "ready") colour = "36";
-    return fmt::format("\x1b[{}m{}\x1b[0m", colour, shown);
+    if (state == "Running" || state == "up") colour = "32";
+    else if (state == "Failed" || state == "Lost" || state == "lost") colour = "31";
+    else if (state == "Pending" || state == "Preempting" || state == "Preempted" || state == "draining") colour = "33";
+    else if (state == "Preparing" || state == "Ready") colour = "36";
+    return fmt::format("\x1b[{}m{}\x1b[0m", colour, state);
 }
 
 std::string bytes_text(double bytes) {

@@ -177,7 +177,7 @@ def main():
             say(f"   answered {json.dumps(answer)}")
             again = demo.api.post("/api/v1/schedule", document)
             assert again["task_id"] == train, again
-            demo.api.wait_state(train, "running", 60)
+            demo.api.wait_state(train, "Running", 60)
             until(lambda: re.search(r"epoch \d+ step \d+", demo.api.log(train)), 60, "the first training steps")
             show(demo.api.log(train), 4)
         with step("AllData submits an inference service of higher priority: the training gives way with a checkpoint"):
@@ -187,20 +187,20 @@ def main():
             resources = document.setdefault("resource_requirements" if "resource_requirements" in document else "resources", {})
             resources["cpu"] = {"cores": cores}
             demo.api.post("/api/v1/schedule", document)
-            demo.api.wait_state(serve, "running", 90)
+            demo.api.wait_state(serve, "Running", 90)
             service = Api(f"http://127.0.0.1:{port}")
             until(lambda: answers(service), 60, "the service to load its model")
             prediction = service.post("/predict", {"inputs": [[0.0] * 784]})
             say(f"   the service predicts: {json.dumps(prediction)[:120]}")
             job = demo.api.job(train)
-            assert job["state"] in ("pending", "preempted"), job
+            assert job["state"] in ("Pending", "Preempted"), job
             assert job["preemptions"] == 1, job
             demo.crater("job", "why", train)
             demo.crater("job", "list")
         with step("AllData releases the service; the training resumes from its checkpoint and finishes"):
             demo.api.post(f"/api/v1/tasks/{serve}/release", {"reason": "demo"})
-            demo.api.wait_state(serve, "cancelled", 60)
-            demo.api.wait_state(train, "finished", 180)
+            demo.api.wait_state(serve, "Cancelled", 60)
+            demo.api.wait_state(train, "Finished", 180)
             log = demo.api.log(train)
             resumed = re.search(r"resumed from .*", log)
             assert resumed, "the log shows no resume: " + log[-500:]
@@ -229,15 +229,15 @@ def main():
                                     "resources": {"gpu": {"count": 1, "memory": "10Gi", "model": "a100"}}}) for i in range(4)]
             gang = submit(demo, {"name": "gang", "type": "training", "tasks": 2, "command": ["true"], "duration": "3s",
                                  "resources": {"gpu": {"count": 4, "model": "a100"}}})
-            demo.api.wait_state(gang, ["running", "finished"], 30)
+            demo.api.wait_state(gang, ["Running", "Finished"], 30)
             demo.crater("job", "list", "--limit", "6")
             for job in shared + [gang]:
-                demo.api.wait_state(job, "finished", 60)
+                demo.api.wait_state(job, "Finished", 60)
         with step("A job that must wait says what is missing, where, and who holds it; one that can never start is refused"):
             holders = [submit(demo, {"name": f"holder-{i}", "type": "batch", "command": ["true"], "duration": "1h", "node": {"labels": {"zone": "zone-a"}},
                                      "resources": {"gpu": {"count": 1, "memory": "30Gi", "model": "a100"}}}) for i in range(12)]
             for job in holders:
-                demo.api.wait_state(job, "running", 30)
+                demo.api.wait_state(job, "Running", 30)
             waiting = submit(demo, {"name": "waits", "type": "batch", "command": ["true"], "resources": {"gpu": {"count": 1, "memory": "16Gi", "model": "a100"}}})
             why = demo.crater("job", "why", waiting).stdout
             assert "holder" in why or "GiB" in why, why

@@ -33,7 +33,7 @@ class AllData(ClusterTest):
         self.api.post("/api/v1/schedule", {"task_id": "doc-2", "task_type": "training", "command": ["true"], "priority": "high", "duration": "00:00:01",
                                            "resources": {"gpu": {"count": 1, "memory_gb": 20, "model": "A100"}, "cpu": {"cores": 2}, "memory": {"size_gb": 16}}})
         for task in ("doc-1", "doc-2"):
-            self.api.wait_state(task, "finished", 60)
+            self.api.wait_state(task, "Finished", 60)
             until(lambda: "finished" in self.statuses(task), 60, lambda: f"callbacks of {task}: {self.statuses(task)}")
             self.assertEqual(self.statuses(task)[:2], ["queued", "scheduled"])
         order = self.received.get("/order")
@@ -42,7 +42,7 @@ class AllData(ClusterTest):
     def test_a_restart_between_change_and_callback_loses_none(self):
         self.received.post("/control", {"fail_first": 5})
         self.api.post("/api/v1/schedule", {"task_id": "doc-3", "task_type": "training", "command": ["true"], "resources": {"cpu": {"cores": 1}}})
-        self.api.wait_state("doc-3", "finished", 60)
+        self.api.wait_state("doc-3", "Finished", 60)
         self.scheduler.kill()
         self.scheduler.start()
         until(lambda: "finished" in self.statuses("doc-3"), 90, lambda: f"{self.statuses('doc-3')}")
@@ -72,7 +72,7 @@ class AllData(ClusterTest):
 
     def test_changes_can_be_polled(self):
         self.api.post("/api/v1/schedule", {"task_id": "poll-1", "task_type": "training", "command": ["true"], "resources": {"cpu": {"cores": 1}}})
-        self.api.wait_state("poll-1", "finished", 60)
+        self.api.wait_state("poll-1", "Finished", 60)
         seen, cursor = [], "0"
         while True:
             answer = self.api.get(f"/api/v1/changes?since={cursor}")

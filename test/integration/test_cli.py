@@ -21,7 +21,7 @@ class Cli(ClusterTest):
         self.assertIn("hello", self.crater("job", "list").stdout)
         described = self.crater("job", "describe", job)
         self.assertIn("simulated", described.stdout)
-        self.assertIn("finished", described.stdout)
+        self.assertIn("Finished", described.stdout)
         self.assertEqual(self.crater("job", "why", job).returncode, 0)
         cancelled = self.crater("job", "cancel", job)
         self.assertEqual(cancelled.returncode, 4, cancelled.stdout)
@@ -56,11 +56,11 @@ class Cli(ClusterTest):
         for node in ("sim-01", "sim-02"):
             self.assertEqual(self.crater("node", "drain", node).returncode, 0)
         job = self.submit(name="waits", type="batch", duration="100ms", resources={"gpu": {"count": 1}})
-        self.assertEqual(self.api.job(job)["state"], "pending")
+        self.assertEqual(self.api.job(job)["state"], "Pending")
         self.assertIn("drain", self.crater("job", "why", job).stdout)
         for node in ("sim-01", "sim-02"):
             self.assertEqual(self.crater("node", "resume", node).returncode, 0)
-        self.api.wait_state(job, "finished")
+        self.api.wait_state(job, "Finished")
 
     def test_a_dry_run_says_where(self):
         done = self.crater("job", "submit", "--gpu", "1", "--command", "true", "--dry-run")

@@ -61,9 +61,9 @@ class Crash(ClusterTest):
             jobs = {job["id"]: job for job in self.api.jobs(name=submitter.prefix)}
             lost = pending - set(jobs)
             self.assertFalse(lost, "acknowledged but unknown")
-            return all(jobs[task]["state"] in ("finished", "failed") for task in pending) and jobs
+            return all(jobs[task]["state"] in ("Finished", "Failed") for task in pending) and jobs
         jobs = until(all_ended, 120, "all acknowledged jobs to end", 0.3)
-        failed = [jobs[task] for task in pending if jobs[task]["state"] != "finished"]
+        failed = [jobs[task] for task in pending if jobs[task]["state"] != "Finished"]
         self.assertFalse(failed)
         with open(self.ledger) as ledger:
             starts = collections.Counter(ledger.read().split())
@@ -94,17 +94,17 @@ class Crash(ClusterTest):
 
     def test_the_restarted_scheduler_shows_the_same_hash_at_the_same_revision(self):
         job = self.submit(name="long", resources={"cpu": {"cores": 0.1}, "memory": {"size": "8Mi"}}, command=["sleep", "3600"])
-        self.api.wait_state(job, "running")
+        self.api.wait_state(job, "Running")
         before = until(self.quiet, 20, "a quiet moment")
         self.scheduler.kill()
         self.scheduler.start()
         after = self.api.get("/api/v1/cluster")
         self.assertEqual(after["state_hash"], before["state_hash"])
         self.assertTrue(after["state_hash_verified"])
-        self.api.wait_state(job, "running")
+        self.api.wait_state(job, "Running")
         self.assertEqual(self.api.get(f"/api/v1/jobs/{job}")["tasks"][0]["attempt"], 1)
         self.api.post(f"/api/v1/jobs/{job}/cancel", {"grace_period": "1s"})
-        self.api.wait_state(job, "cancelled")
+        self.api.wait_state(job, "Cancelled")
 
     def quiet(self):
         first = self.api.get("/api/v1/cluster")
@@ -121,19 +121,19 @@ class Crash(ClusterTest):
         gate = os.path.join(marks, "gate")
         stays = self.submit(name="stays", resources=small, command=["/bin/sh", "-c", f"echo $$ > {marks}/stays; sleep 3600"])
         ends = self.submit(name="ends", resources=small, command=["/bin/sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done; exit 7"])
-        self.api.wait_state(stays, "running")
-        self.api.wait_state(ends, "running")
+        self.api.wait_state(stays, "Running")
+        self.api.wait_state(ends, "Running")
         agent.kill()
         open(gate, "w").close()
         until(lambda: not self.processes_with(gate), 30, "the task to end by itself")
         self.assertTrue(self.processes_with("sleep\0003600"), "the other task must go on without its agent")
         agent.start()
-        job = self.api.wait_state(ends, "failed", 60)
+        job = self.api.wait_state(ends, "Failed", 60)
         self.assertEqual(self.api.get(f"/api/v1/jobs/{ends}")["tasks"][0]["exit_code"], 7, job)
-        self.api.wait_state(stays, "running", 60)
+        self.api.wait_state(stays, "Running", 60)
         self.assertEqual(self.api.get(f"/api/v1/jobs/{stays}")["tasks"][0]["attempt"], 1)
         self.api.post(f"/api/v1/jobs/{stays}/cancel", {"grace_period": "1s"})
-        self.api.wait_state(stays, "cancelled")
+        self.api.wait_state(stays, "Cancelled")
 
     @staticmethod
     def processes_with(words):

@@ -11,7 +11,7 @@ SMALL = {"cpu": {"cores": 0.2}, "memory": {"size": "64Mi"}}
 class Isolation(ClusterTest):
     machine = True
 
-    def run_shell(self, script, state="finished", **job):
+    def run_shell(self, script, state="Finished", **job):
         job_id = self.submit(resources=job.pop("resources", SMALL), command=["/bin/sh", "-c", script], **job)
         row = self.api.wait_state(job_id, [state], 60)
         return row, self.api.log(job_id), job_id
@@ -36,24 +36,24 @@ class Isolation(ClusterTest):
 
     def test_memory_beyond_the_request_ends_the_task_with_the_cause(self):
         script = "/usr/bin/python3 -c 'x = bytearray(400 << 20); print(len(x))'"
-        row, _, job_id = self.run_shell(script, "failed")
+        row, _, job_id = self.run_shell(script, "Failed")
         self.assertEqual(row["reason"], "out_of_memory", row)
 
     def test_exit_codes_and_signals_are_told(self):
-        row, _, job_id = self.run_shell("exit 3", "failed")
+        row, _, job_id = self.run_shell("exit 3", "Failed")
         self.assertEqual(self.api.get(f"/api/v1/jobs/{job_id}")["tasks"][0]["exit_code"], 3)
         self.assertEqual(row["reason"], "exit_nonzero")
-        row, _, job_id = self.run_shell("kill -KILL $$", "failed")
+        row, _, job_id = self.run_shell("kill -KILL $$", "Failed")
         self.assertEqual(row["reason"], "killed_by_signal")
 
     def test_a_command_that_does_not_exist_says_so(self):
         job_id = self.submit(resources=SMALL, command=["/no/such/program"])
-        row = self.api.wait_state(job_id, "failed")
+        row = self.api.wait_state(job_id, "Failed")
         self.assertEqual(row["reason"], "start_failed")
         self.assertIn("/no/such/program", row["detail"])
 
     def test_a_time_limit_ends_the_task(self):
-        row, _, _ = self.run_shell("sleep 600", "failed", time_limit="1s", grace_period="1s")
+        row, _, _ = self.run_shell("sleep 600", "Failed", time_limit="1s", grace_period="1s")
         self.assertEqual(row["reason"], "time_limit")
 
     def test_cancel_gives_the_grace_period(self):
@@ -62,7 +62,7 @@ class Isolation(ClusterTest):
         from crater import until
         until(lambda: "ready" in self.api.log(job_id), 30, "the task")
         self.api.post(f"/api/v1/jobs/{job_id}/cancel")
-        self.api.wait_state(job_id, "cancelled")
+        self.api.wait_state(job_id, "Cancelled")
         self.assertIn("saved", self.api.log(job_id))
 
     def test_the_environment_of_the_contract_is_set(self):

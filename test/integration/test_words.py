@@ -10,9 +10,9 @@ class Words(ClusterTest):
     def test_a_request_that_fits_an_empty_card_but_not_what_is_free_waits_and_says_who_holds_it(self):
         holders = [self.submit(name=f"holder-{i}", type="batch", duration="1h", resources={"gpu": {"count": 1, "memory": "30Gi"}}) for i in range(8)]
         for job in holders:
-            self.api.wait_state(job, "running")
+            self.api.wait_state(job, "Running")
         waiting = self.submit(name="waits", type="batch", resources={"gpu": {"count": 1, "memory": "16Gi"}})
-        self.assertEqual(self.api.job(waiting)["state"], "pending")
+        self.assertEqual(self.api.job(waiting)["state"], "Pending")
         why = self.api.get(f"/api/v1/jobs/{waiting}/why")
         self.assertIn("GiB", why["summary"])
         self.assertIn("16", why["summary"])
@@ -24,7 +24,7 @@ class Words(ClusterTest):
         self.assertEqual(short["nodes_short"], 2)
         for job in holders:
             self.api.post(f"/api/v1/jobs/{job}/cancel")
-        self.api.wait_state(waiting, "finished")
+        self.api.wait_state(waiting, "Finished")
 
     def test_a_request_beyond_every_card_is_refused_at_submit_with_the_shortfall(self):
         error = self.refused(422, self.submit, type="batch", resources={"gpu": {"count": 1, "memory": "64Gi"}})

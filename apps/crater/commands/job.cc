@@ -14,7 +14,7 @@ namespace {
 
 const std::string jobs = "/api/v1/jobs";
 
-bool ended(const std::string& state) { return state == "finished" || state == "failed" || state == "cancelled" || state == "evicted"; }
+bool ended(const std::string& state) { return state == "Finished" || state == "Failed" || state == "Cancelled" || state == "Evicted"; }
 
 std::string memory_column(const Json& job) {
     if (number(job, "gpu") <= 0) return {};
@@ -43,8 +43,8 @@ void wait_for_end(Context& context, Client& client, const std::string& id) {
                 last = state;
             }
             if (ended(state)) {
-                if (state == "cancelled") context.exit_status = 3;
-                else if (state != "finished") context.exit_status = 1;
+                if (state == "Cancelled") context.exit_status = 3;
+                else if (state != "Finished") context.exit_status = 1;
                 return;
             }
         } else if (view.error().code != Code::unavailable && view.error().code != Code::timeout) {
@@ -200,7 +200,7 @@ void add_action(CLI::App& job, Context& context, const char* verb, const char* h
     command->callback([&context, options, verb, done] {
         Client client(context);
         if (options->all) {
-            const Json page = need(client.get(with_query(jobs, {{"status", "preparing,ready,running"}, {"tenant", options->tenant}, {"limit", "1000"}})));
+            const Json page = need(client.get(with_query(jobs, {{"status", "Preparing,Ready,Running"}, {"tenant", options->tenant}, {"limit", "1000"}})));
             for (const Json& row : page["items"])
                 if (options->priority < 0 || number(row, "priority") <= options->priority) options->ids.push_back(text(row, "id"));
         }

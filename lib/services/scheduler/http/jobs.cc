@@ -7,17 +7,22 @@ namespace {
 
 constexpr std::size_t history_max = 10'000;
 
-// States by the names people see ("Running") or in lower case.
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+// States by the names people see ("Running"), in any case.
 Result<std::vector<State>> states_of(const std::string& text) {
     std::vector<State> states;
     for (std::size_t from = 0; from <= text.size() && !text.empty();) {
         const std::size_t comma = std::min(text.find(',', from), text.size());
-        std::string name = text.substr(from, comma - from);
-        for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::string name = text.substr(from, comma - from);
         std::string known;
         bool found = false;
         for (const auto& row : enum_names(State{})) {
-            if (row.name == name) states.push_back(row.value), found = true;
+            if (lower(row.name) == lower(name)) states.push_back(row.value), found = true;
             known += (known.empty() ? "" : ", ") + std::string(row.name);
         }
         if (!found) return fail(Code::invalid, "\"" + name + "\" is no state", "status", "one of " + known);
