@@ -149,7 +149,8 @@ TEST(Tokens, are_told_once_kept_as_hashes_and_revoked) {
     ASSERT_TRUE(made && *made);
     const std::string secret = (*made)->secret, id = (*made)->id;
     EXPECT_EQ(w.scheduler->read().token_by_hash(sha256_hex(secret))->name, "ci");
-    for (const auto& entry : *w.store->load("")) EXPECT_EQ(entry.value.find(secret), std::string::npos);
+    const auto entries = w.store->load("");
+    for (const auto& entry : *entries) EXPECT_EQ(entry.value.find(secret), std::string::npos);
     w.restart();
     EXPECT_TRUE(w.scheduler->read().token_by_hash(sha256_hex(secret)).has_value());
     w.scheduler->ensure_token("admin", Role::admin, "given", [&](auto r) { made = std::move(r); });

@@ -86,8 +86,8 @@ void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t
             write(outbox_key("dead", task_id, sequence), stored_text(dead));
             ++outbox_.dead;
         }
+        problems_changed_ = problems_changed_ || hopeless || outbox_.failing().tasks;  // before: this may have been the last that failed
         outbox_.done(task_id, now());
-        problems_changed_ = problems_changed_ || hopeless || outbox_.failing().tasks;
         wake();
     } else {
         log::warning("a status callback failed", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});

@@ -252,7 +252,8 @@ TEST(Lifecycle, waiting_longer_than_wanted_is_said_once) {
     const std::string id = w.submit(spec);
     w.run(minutes(10));
     int said = 0;
-    for (const auto& e : *w.scheduler->events().after(0)) said += e.state == "sla_missed" && e.subject == id;
+    const auto events = w.scheduler->events().after(0);
+    for (const auto& e : *events) said += e.state == "sla_missed" && e.subject == id;
     EXPECT_EQ(said, 1);
     EXPECT_EQ(w.state(id), State::pending);
 }

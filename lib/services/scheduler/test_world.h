@@ -231,29 +231,23 @@ class FakeAgent {
 // AllData's end: answers what the test says, keeps what came.
 class FakeCallbacks final : public wire::CallbackSender {
   public:
-    explicit FakeCallbacks(VirtualTime& time) : time_(time) {}
     void send(wire::ClientRequest request, std::function<void(Result<wire::HttpResponse>)> done) override {
         requests.push_back(request);
         int status = 200;
         if (fail_next > 0) --fail_next, status = 503;
         if (always > 0) status = always;
         if (status == 200) taken.push_back(request.body);
-        time_.after(Millis(20), [loop = loop, done = std::move(done), status] {
-            if (loop) loop->post([done, status] { done(wire::HttpResponse{.status = status, .body = {}}); });
-        });
+        loop->after(Millis(20), [done = std::move(done), status] { done(wire::HttpResponse{.status = status, .body = {}, .headers = {}}); });
     }
     std::vector<wire::ClientRequest> requests;
     std::vector<std::string> taken;
     int fail_next = 0, always = 0;
     VirtualLoop* loop = nullptr;
-
-  private:
-    VirtualTime& time_;
 };
 
 class TestWorld {
   public:
-    explicit TestWorld(Config wanted = {}) : config(std::move(wanted)), callbacks(time) { start(); }
+    explicit TestWorld(Config wanted = {}) : config(std::move(wanted)) { start(); }
     ~TestWorld() { crash(); }
 
     void start() {
@@ -319,7 +313,8 @@ class TestWorld {
     State state(const std::string& id) const { return job(id)->status.state; }
     std::vector<std::string> states(const std::string& id) const {
         std::vector<std::string> out;
-        for (const auto& row : *scheduler->history({.kind = "job_state", .subject = id})) {
+        const auto rows = scheduler->history({.kind = "job_state", .subject = id});
+        for (const auto& row : *rows) {
             const std::string name(name_of(codec::read_json<StateChange>(row.body)->state));
             if (out.empty() || out.back() != name) out.push_back(name);
         }
