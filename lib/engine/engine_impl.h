@@ -130,8 +130,8 @@ class Engine::Impl {
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
     void explain_nodes(const JobSlot& job, Why& out);
     std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting, std::int64_t right_kind, int tasks, const Why& facts) const;
-    void add_requirements(const Shape& shape, Why& out) const;
-    void add_holders(const JobSlot& job, const std::string& binding, Why& out) const;
+    void add_requirements(const Shape& shape, const Column& view, Why& out) const;
+    void add_holders(const JobSlot& job, const std::string& binding, const Column& view, Why& out) const;
     NodeBook book_of(const Node& node, int n) const;
 
     void set_fact(std::uint64_t& slot, std::uint64_t fact) { facts_ += fact - slot, slot = fact; }

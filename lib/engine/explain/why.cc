@@ -1,6 +1,7 @@
 // Why a job waits, in one sentence and in detail.
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "engine_impl.h"
 
@@ -25,10 +26,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
         return out;
     }
-    const auto order = backlog_.ordered(slot.queue);
-    out.queue_length = static_cast<std::int64_t>(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        if (order[i].second.job == slot.position) out.rank = static_cast<std::int64_t>(i) + 1;
+    std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, slot.info.priority, slot.key());
 
     const auto mark = cluster_.mark();
     Outcome outcome = attempt(slot);
@@ -84,26 +82,29 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto filters = filter::table();
     count_own_tasks(slot);
+    Column own_view;
+    if (shape.node.exclusive) own_view.refresh(shape, cluster_, &own_tasks_);
+    const Column& view = shape.node.exclusive ? own_view : shapes_.column(slot.shape, cluster_, looked_);
+    const auto look_at = [&](int n) { return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]); };
     struct Tally {
         std::int64_t nodes = 0;
         int first = -1;
     };
     std::array<Tally, 64> tallies{};
     std::int64_t fitting = 0, right_kind = 0, present = 0;
-    for (const int n : cluster_.by_name()) {
-        const Look look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
-        if (!look.node.present) continue;
+    for (std::size_t rank = 0; rank < view.size(); ++rank) {
+        const int n = cluster_.by_name()[rank];
+        const Verdict verdict = view.at(static_cast<int>(rank));
+        if (!verdict.fits() && verdict.filter == absent) continue;
         ++present;
-        const Verdict verdict = evaluate(look);
-        right_kind += fixed_filter(look) < 0;
-        NodeVerdict shown{look.node.name, {}, {}};
-        if (verdict.fits()) {
-            ++fitting;
-        } else {
+        right_kind += view.right_kind(static_cast<int>(rank));
+        fitting += verdict.fits();
+        NodeVerdict shown{cluster_.node(n).name, {}, {}};
+        if (!verdict.fits()) {
             Tally& tally = tallies[verdict.filter];
             if (tally.nodes++ == 0) tally.first = n;
             shown.filter = filters[verdict.filter]->name;
-            if (out.nodes.size() < nodes_shown) shown.detail = filters[verdict.filter]->says(look);
+            if (out.nodes.size() < nodes_shown) shown.detail = filters[verdict.filter]->says(look_at(n));
         }
         if (out.nodes.size() < nodes_shown) out.nodes.push_back(std::move(shown));
     }
@@ -118,11 +119,11 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     }
     for (std::size_t f = 0; f < filters.size(); ++f) {
         if (tallies[f].nodes == 0) continue;
-        const Look look(shape, cluster_, tallies[f].first, When::now, own_tasks_[static_cast<std::size_t>(tallies[f].first)]);
+        const Look look = look_at(tallies[f].first);
         out.rejections.push_back({std::string(filters[f]->name), tallies[f].nodes, look.node.name, filters[f]->says(look)});
     }
     std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
-    add_requirements(shape, out);
+    add_requirements(shape, view, out);
 
     if (present == 0) {
         out.binding = "node_state";
@@ -134,7 +135,7 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     out.binding = row.name;
     for (auto& requirement : out.requirements) requirement.binding = requirement.name == row.name;
     out.summary = sentence(shape, row, fitting, right_kind, slot.waiting, out);
-    add_holders(slot, out.binding, out);
+    add_holders(slot, out.binding, view, out);
 }
 
 // "Needs a card with 16 GiB free; the 4 nodes of its kind have at most 10 GiB free on one card."
@@ -173,75 +174,93 @@ std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row
 }
 
 // For each amount asked for, the node that has most of it free.
-void Engine::Impl::add_requirements(const Shape& shape, Why& out) const {
+void Engine::Impl::add_requirements(const Shape& shape, const Column& view, Why& out) const {
+    struct Bar {
+        const filter::Filter* row;
+        Requirement best;
+    };
+    std::vector<Bar> bars;
     for (const auto position : filter::in_order()) {
         const auto& row = filter::at(position);
         if (!(shape.asked >> position & 1) || !row.measure) continue;
+        // A card is asked for whole or by its memory; the other bar would say nothing.
         if (row.name == "gpu_count" && shape.gpu_memory > 0 && !shape.gpu_exclusive) continue;
         if (row.name == "gpu_memory" && shape.gpu_memory == 0 && shape.part == 1000) continue;
-        Requirement best{std::string(row.name), {}, 0, -1, 0, {}, 0, false};
-        for (const int n : cluster_.by_name()) {
-            const Look look(shape, cluster_, n);
-            if (!look.node.present) continue;
-            const bool right = row.kind == filter::Kind::fixed || fixed_filter(look) < 0;
-            const auto measure = row.measure(look);
-            if (!row.passes(look)) ++best.nodes_short;
-            if (!right) continue;
+        bars.push_back({&row, {std::string(row.name), {}, 0, -1, 0, {}, 0, false}});
+    }
+    for (std::size_t rank = 0; rank < view.size(); ++rank) {
+        const int n = cluster_.by_name()[rank];
+        if (!cluster_.node(n).present) continue;
+        const bool right = view.right_kind(static_cast<int>(rank));
+        const Look look(shape, cluster_, n);
+        for (auto& [row, best] : bars) {
+            if (!row->passes(look)) ++best.nodes_short;
+            if (!right && row->kind != filter::Kind::fixed) continue;
+            const auto measure = row->measure(look);
             best.unit = measure.unit;
             best.needs = std::max(best.needs, measure.needs);
             if (measure.has > best.best_has) best.best_has = measure.has, best.best_total = measure.total, best.best_node = look.node.name;
         }
-        if (best.best_has < 0) continue;
-        out.requirements.push_back(std::move(best));
     }
+    for (auto& bar : bars)
+        if (bar.best.best_has >= 0) out.requirements.push_back(std::move(bar.best));
 }
 
-void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, Why& out) const {
-    const Shape& shape = shapes_.at(slot.shape);
+namespace {
+
+// How much of what is missing the slices hold, and in words.
+struct Share {
+    std::int64_t amount = 0;
+    std::string (*words)(const Node&, const Slices&) = nullptr;
+};
+std::string words_of_cards(const Node& node, const Slices& s) {
+    const auto whole = std::count_if(s.cards.begin(), s.cards.end(), [](const auto& c) { return c.exclusive; });
+    if (whole > 0 || s.cards.empty()) return count_words(whole, "card", "cards");
+    return mib_words(s.cards.front().memory) + " on card " + std::to_string(node.cards[static_cast<std::size_t>(s.cards.front().card)].index);
+}
+Share share_of(const Slices& s, std::string_view missing) {
+    if (missing.starts_with("gpu")) {
+        std::int64_t memory = 0;
+        for (const auto& slice : s.cards) memory += slice.memory;
+        return {memory, words_of_cards};
+    }
+    if (missing == "cpu") return {s.cpu, [](const Node&, const Slices& x) { return core_words(x.cpu); }};
+    if (missing == "memory") return {s.memory, [](const Node&, const Slices& x) { return bytes_words(x.memory) + " of memory"; }};
+    if (missing == "memory_bandwidth") return {s.bandwidth, [](const Node&, const Slices& x) { return rate_words(x.bandwidth); }};
+    if (missing == "disk_space") return {s.disk_size, [](const Node&, const Slices& x) { return bytes_words(x.disk_size) + " of disk"; }};
+    if (missing == "disk_iops") return {s.disk_iops, [](const Node&, const Slices& x) { return std::to_string(x.disk_iops) + " IOPS"; }};
+    if (missing == "disk_bandwidth") return {s.disk_bandwidth, [](const Node&, const Slices& x) { return rate_words(x.disk_bandwidth); }};
+    if (missing == "node_exclusive") return {1, [](const Node&, const Slices& x) { return std::string(x.node_exclusive ? "the whole node" : "a task"); }};
+    return {};
+}
+
+}  // namespace
+
+void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, const Column& view, Why& out) const {
     struct Row {
-        std::int64_t amount;
+        Share share;
         const JobSlot* holder;
-        int node;
-        std::string words;
+        const Slices* slices;
     };
     std::vector<Row> rows;
-    for (const int n : cluster_.by_name()) {
-        if (held_on_[static_cast<std::size_t>(n)].empty() || fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
-        for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
-            if (held.job == slot.position) continue;
-            const Slices& s = job(held.job).tasks[static_cast<std::size_t>(held.task)].slices;
-            const Amounts amounts = amounts_of(s);
-            Row row{0, &job(held.job), n, {}};
-            if (binding.starts_with("gpu")) {
-                row.amount = amounts[1];
-                const auto whole = std::count_if(s.cards.begin(), s.cards.end(), [](const auto& c) { return c.exclusive; });
-                if (whole > 0) row.words = count_words(whole, "card", "cards");
-                else if (!s.cards.empty()) row.words = mib_words(s.cards.front().memory) + " on card " + std::to_string(cluster_.node(n).cards[static_cast<std::size_t>(s.cards.front().card)].index);
-            } else if (binding == "cpu") {
-                row.amount = s.cpu, row.words = core_words(s.cpu);
-            } else if (binding == "memory") {
-                row.amount = s.memory, row.words = bytes_words(s.memory) + " of memory";
-            } else if (binding == "memory_bandwidth") {
-                row.amount = s.bandwidth, row.words = rate_words(s.bandwidth);
-            } else if (binding == "disk_space") {
-                row.amount = s.disk_size, row.words = bytes_words(s.disk_size) + " of disk";
-            } else if (binding == "disk_iops") {
-                row.amount = s.disk_iops, row.words = std::to_string(s.disk_iops) + " IOPS";
-            } else if (binding == "disk_bandwidth") {
-                row.amount = s.disk_bandwidth, row.words = rate_words(s.disk_bandwidth);
-            } else if (binding == "node_exclusive") {
-                row.amount = 1, row.words = s.node_exclusive ? "the whole node" : "a task";
-            }
-            if (row.amount > 0) rows.push_back(std::move(row));
+    for (std::size_t rank = 0; rank < view.size(); ++rank) {
+        if (!view.right_kind(static_cast<int>(rank))) continue;
+        for (const auto& held : held_on_[static_cast<std::size_t>(cluster_.by_name()[rank])]) {
+            const Slices& slices = job(held.job).tasks[static_cast<std::size_t>(held.task)].slices;
+            const Share share = share_of(slices, binding);
+            if (held.job != slot.position && share.amount > 0) rows.push_back({share, &job(held.job), &slices});
         }
     }
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-        if (a.amount != b.amount) return a.amount > b.amount;
+    const auto shown = std::min(holders_shown, rows.size());
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(), [&](const Row& a, const Row& b) {
+        if (a.share.amount != b.share.amount) return a.share.amount > b.share.amount;
         if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
-        return a.node < b.node;
+        return cluster_.rank(a.slices->node) < cluster_.rank(b.slices->node);
     });
-    for (std::size_t i = 0; i < std::min(holders_shown, rows.size()); ++i)
-        out.holders.push_back({rows[i].holder->info.id, cluster_.node(rows[i].node).name, rows[i].words});
+    for (std::size_t i = 0; i < shown; ++i) {
+        const Node& node = cluster_.node(rows[i].slices->node);
+        out.holders.push_back({rows[i].holder->info.id, node.name, rows[i].share.words(node, *rows[i].slices)});
+    }
 }
 
 DecisionTrace Engine::Impl::would_place(const EngineJob& request) {

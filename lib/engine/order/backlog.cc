@@ -42,6 +42,17 @@ void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     if (from.jobs.empty()) queue(q).classes.erase(from.key());
 }
 
+std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, int priority, const Waiting& job) const {
+    std::int64_t ahead = 0, length = 0;
+    for (const auto& [key, members] : queue(q).classes) {
+        const auto count = static_cast<std::int64_t>(members->jobs.size());
+        length += count;
+        if (members->priority > priority) ahead += count;
+        if (members->priority == priority) ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
+    }
+    return {ahead + 1, length};
+}
+
 std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
     std::vector<std::pair<int, Waiting>> out;
     for (const auto& [key, members] : queue(q).classes)

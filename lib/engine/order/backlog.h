@@ -57,6 +57,8 @@ class Backlog {
     void remove(int queue, WaitClass& from, const Waiting& job);
     std::size_t size() const { return size_; }
 
+    // Place of a waiting job in its queue, from 1, and the length of the queue.
+    std::pair<std::int64_t, std::int64_t> rank(int queue, int priority, const Waiting& job) const;
     // Every waiting job of a queue in the order in which they are considered.
     std::vector<std::pair<int, Waiting>> ordered(int queue) const;  // (priority, job)
 

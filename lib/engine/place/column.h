@@ -31,6 +31,7 @@ class Column {
     int best() const;                                     // node, -1 when none fits
     std::vector<int> best(const Cluster& cluster, std::size_t count);  // nodes, best first
     Verdict at(int rank) const { return entries_[static_cast<std::size_t>(rank)].verdict; }
+    bool right_kind(int rank) const { return entries_[static_cast<std::size_t>(rank)].fixed < 0; }  // passes what the node is
     int rejected(std::size_t filter) const { return rejected_[filter]; }
     std::size_t size() const { return entries_.size(); }
 

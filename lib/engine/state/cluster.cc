@@ -36,7 +36,7 @@ int Cluster::set_node(const NodeInventory& inventory) {
         versions_.push_back(0);
         used_.add_node();
         nothing_.add_node();
-        rebuild_order();
+        put_in_order(n);
     }
     Node& node = at(n);
     node.present = true;
@@ -48,12 +48,11 @@ int Cluster::set_node(const NodeInventory& inventory) {
     return n;
 }
 
-void Cluster::rebuild_order() {
-    by_name_.resize(nodes_.size());
-    rank_.resize(nodes_.size());
-    for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<int>(i);
-    std::sort(by_name_.begin(), by_name_.end(), [&](int a, int b) { return at(a).name < at(b).name; });
-    for (std::size_t i = 0; i < by_name_.size(); ++i) rank_[static_cast<std::size_t>(by_name_[i])] = static_cast<int>(i);
+void Cluster::put_in_order(int n) {
+    const auto before = [&](int a, int b) { return at(a).name < at(b).name; };
+    const auto place = by_name_.insert(std::lower_bound(by_name_.begin(), by_name_.end(), n, before), n);
+    rank_.push_back(0);
+    for (auto i = static_cast<std::size_t>(place - by_name_.begin()); i < by_name_.size(); ++i) rank_[static_cast<std::size_t>(by_name_[i])] = static_cast<int>(i);
     ++layout_;
 }
 

@@ -70,7 +70,7 @@ class Cluster {
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
-    void rebuild_order();
+    void put_in_order(int n);
 
     struct Step {
         const Slices* slices;
