@@ -75,7 +75,7 @@ await step('form and job file edit each other, and the fit is told', async () =>
   await page.getByRole('button', { name: 'Start over' }).click()
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.waitForFunction((n) => document.querySelector('[data-test=yaml]').value.includes(`name: ${n}`), name)
-  await page.fill('[data-test=yaml]', `name: ${name}\nresources:\n  cpu: { cores: 1 }\n  memory: { size: 64Mi }\ncommand: [ sleep, "300" ]\n`)
+  await page.fill('[data-test=yaml]', `name: ${name}\nresources:\n  cpu: { cores: 1 }\n  memory: { size: 64Mi }\ncommand: [ sleep, "300" ]\nduration: 5m\n`)
   await page.waitForFunction(() => [...document.querySelectorAll('textarea')].some((a) => a.value === 'sleep 300'))
   await page.waitForSelector('[data-fit]', { timeout: 8000 })
   await shot('submit')
@@ -86,7 +86,7 @@ await step('form and job file edit each other, and the fit is told', async () =>
   expected = /422/
   await page.waitForSelector('[data-fit=never]', { timeout: 8000 })
   await shot('submit-never')
-  await page.fill('[data-test=yaml]', `name: ${name}\nresources:\n  cpu: { cores: 1 }\n  memory: { size: 64Mi }\ncommand: [ sleep, "300" ]\n`)
+  await page.fill('[data-test=yaml]', `name: ${name}\nresources:\n  cpu: { cores: 1 }\n  memory: { size: 64Mi }\ncommand: [ sleep, "300" ]\nduration: 5m\n`)
   expected = /^$/
   await page.waitForTimeout(300)
   await page.getByRole('main').getByRole('button', { name: 'Submit', exact: true }).click()

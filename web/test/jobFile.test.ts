@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cliOf, commandText, commandValue, envText, envValue } from '../src/lib/cli'
-import { hasMasked, parseJob, tidySpec, withValue } from '../src/lib/jobFile'
+import { hasMasked, parseJob, specText, tidySpec, withValue } from '../src/lib/jobFile'
 
 const FILE = `# mine
 name: resnet50
@@ -41,6 +41,12 @@ test('a spec as the API shows it loses what says nothing', () => {
   })
   expect(spec).toEqual({ name: 'a', preemptible: false, env: { X: '0', HF_TOKEN: '***' }, resources: { cpu: { cores: 2 } }, command: 'a && b' })
   expect(hasMasked(spec)).toBe(true)
+})
+
+test('a spec is written as people write it, and reads back the same', () => {
+  const spec = { name: 'a', resources: { gpu: { count: 1, memory: '16Gi' }, cpu: { cores: 8 } }, command: ['python3', 'x.py'], mounts: [{ source: '/a', target: '/b' }] }
+  expect(specText(spec)).toBe('name: a\nresources:\n  gpu: { count: 1, memory: 16Gi }\n  cpu: { cores: 8 }\ncommand: [ python3, x.py ]\nmounts:\n  - { source: /a, target: /b }\n')
+  expect(parseJob(specText(spec)).spec).toEqual(spec)
 })
 
 test('commands: plain words are a list, more is a text for the shell', () => {

@@ -19,8 +19,8 @@ export const PALETTE = {
 
 // Light to dark: more. The dark theme turns it round, so that more always stands out.
 const RAMP = {
-  light: ['#dbe8f6', '#a9cbe8', '#6aa6d6', '#2f7dbb', '#0f5496', '#082f63'],
-  dark: ['#1d3147', '#25507c', '#2f74ad', '#4b9bd3', '#83c2ee', '#cdeaff'],
+  light: ['#c9def2', '#9fc5e6', '#6aa6d6', '#2f7dbb', '#0f5496', '#082f63'],
+  dark: ['#1f4468', '#265a8c', '#2f74ad', '#4b9bd3', '#83c2ee', '#cdeaff'],
 } as const
 
 export function ramp(scheme: Scheme, part: number): string {

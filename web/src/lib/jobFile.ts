@@ -1,6 +1,6 @@
 // The job file as a tree and as YAML. The form writes single paths into the YAML document, so comments, order and keys that the form
 // does not know stay as they are.
-import { Document, isMap, parseDocument, YAMLParseError } from 'yaml'
+import { Document, isMap, isScalar, isSeq, parseDocument, visit, YAMLParseError } from 'yaml'
 import type { JobSpec } from '../api/types'
 
 export interface ParsedJob { doc: Document.Parsed | Document; spec: JobSpec; problem?: { line: number; message: string } }
@@ -66,6 +66,18 @@ export function tidySpec(spec: JobSpec): JobSpec {
   const command = out.command
   if (Array.isArray(command) && command.length === 3 && command[0] === '/bin/sh' && command[1] === '-c') out.command = command[2]
   return out
+}
+
+// A tree as people write it: short lists and maps of plain values on one line.
+export function specText(spec: JobSpec): string {
+  const doc = new Document(spec)
+  visit(doc, {
+    Seq: (_, node) => { if (node.items.every(isScalar)) node.flow = true },
+    Map: (_, node) => {
+      if (node !== doc.contents && node.items.length <= 6 && node.items.every((i) => isScalar(i.value) || (isSeq(i.value) && i.value.items.every(isScalar)))) node.flow = true
+    },
+  })
+  return doc.toString({ lineWidth: 0, flowCollectionPadding: true })
 }
 
 export const hasMasked = (spec: JobSpec): boolean => Object.values((spec.env ?? {}) as Record<string, string>).includes('***')

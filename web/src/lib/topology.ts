@@ -3,7 +3,7 @@ import type { TopologyEdge, TopologyVertex, TopologyView } from '../api/types'
 
 export interface Box { id: string; kind: string; label: string; x: number; y: number; w: number; h: number }
 export interface Wire { from: string; to: string; kind: string; label?: string }
-// Cards that are all linked to each other: drawn as one bus, not as a net.
+// Two or more cards that are all linked to each other: drawn as one bus, not as a net.
 export interface Bus { ids: string[]; label?: string }
 export interface Drawing { width: number; height: number; domains: Box[]; devices: Box[]; wires: Wire[]; buses: Bus[] }
 
@@ -24,7 +24,7 @@ export function busesOf(wires: Wire[]): { buses: Bus[]; rest: Wire[] } {
   const taken = new Set<string>()
   for (const [id, others] of peers) {
     const all = [id, ...others]
-    if (taken.has(id) || all.length < 3 || !all.every((a) => all.every((b) => a === b || peers.get(a)?.has(b)) && peers.get(a)!.size === others.size)) continue
+    if (taken.has(id) || all.length < 2 || !all.every((a) => all.every((b) => a === b || peers.get(a)?.has(b)) && peers.get(a)!.size === others.size)) continue
     all.forEach((a) => taken.add(a))
     buses.push({ ids: all, label: links.find((w) => w.from === id || w.to === id)?.label })
   }

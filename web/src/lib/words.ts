@@ -19,7 +19,10 @@ export function reasonText(reason: string | undefined, { t, has }: Text): string
 }
 
 export function resourceName(name: string | undefined, { t, has }: Text): string {
-  return name && has(`resource.${lower(name)}`) ? t(`resource.${lower(name)}`) : (name ?? '')
+  const key = lower(name)
+  if (key && has(`resource.${key}`)) return t(`resource.${key}`)
+  if (key.startsWith('quota_')) return `${t('resource.quota')}: ${resourceName(key.slice(6), { t, has } as Text)}`
+  return name ?? ''
 }
 
 // An amount of a requirement in its own unit.

@@ -6,12 +6,12 @@ import { NodeLink, Panel } from '../../ui/parts'
 
 export function Decision({ decision }: { decision: DecisionTrace }) {
   const text = useText()
-  const { t, f } = text
+  const { t, f, has } = text
   const terms = [...new Set((decision.candidates ?? []).flatMap((c) => (c.terms ?? []).map((x) => x.name ?? '')))]
   return (
     <Panel title={t('job.decision')} flush extra={<span className="faint small">{t('job.decisionPolicy', { policy: decision.policy })}</span>}>
       <table className="plain">
-        <thead><tr><th>{t('word.node')}</th><th className="num">{t('job.score')}</th>{terms.map((x) => <th key={x} className="num">{x}</th>)}</tr></thead>
+        <thead><tr><th>{t('word.node')}</th><th className="num">{t('job.score')}</th>{terms.map((x) => <th key={x} className="num" title={has(`score.${x}Hint`) ? t(`score.${x}Hint`) : undefined}>{has(`score.${x}`) ? t(`score.${x}`) : x}</th>)}</tr></thead>
         <tbody>
           {(decision.candidates ?? []).map((c, i) => (
             <tr key={c.node}>

@@ -1,6 +1,6 @@
 // Name, state, and why it is so.
 import type { ReactNode } from 'react'
-import type { JobView, Requirement } from '../../api/types'
+import type { JobView, Why } from '../../api/types'
 import { useWhy } from '../../api/queries'
 import { useText, type Text } from '../../i18n'
 import { ended, lower } from '../../lib/states'
@@ -10,8 +10,12 @@ import { Marks, State } from '../../ui/State'
 import { Span } from '../../ui/Time'
 
 // The scheduler's own sentence in English; in other languages the same from its numbers, where there are any.
-export function whySentence(summary: string | undefined, binding: Requirement | undefined, text: Text): string | undefined {
-  if (text.language === 'en' || !binding) return summary
+export function whySentence(why: Why | undefined, text: Text): string | undefined {
+  if (!why || text.language === 'en') return why?.summary
+  const binding = why.requirements?.find((r) => r.binding)
+  const rejection = why.rejections?.find((r) => r.filter === why.binding)
+  if (!binding && rejection) return text.t('job.whyFilter', { name: resourceName(rejection.filter, text), count: rejection.nodes ?? 0 })
+  if (!binding) return why.summary
   return text.t('job.whySentence', {
     name: resourceName(binding.name, text), needs: amount(binding.needs, binding.unit, text), best: amount(binding.best_has, binding.unit, text), node: binding.best_node,
   })
@@ -35,7 +39,7 @@ export function Head({ view, actions }: { view: JobView; actions: ReactNode }) {
   const waiting = lower(job.state) === 'pending'
   const why = useWhy(job.id, waiting).data
   const reason = reasonText(job.reason, text)
-  const sentence = waiting ? whySentence(why?.summary, why?.requirements?.find((r) => r.binding), text) : undefined
+  const sentence = waiting ? whySentence(why, text) : undefined
   return (
     <>
       <div className="head">

@@ -46,7 +46,7 @@ export default function Node() {
           {node.resources && <Panel title={t('node.resources')}><ResourceTable bars={node.resources} /></Panel>}
           {(node.cards?.length ?? 0) > 0 && <Panel title={t('node.cards')} flush><Cards view={data} at={get('card')} /></Panel>}
           <Panel title={t('node.held')} flush extra={<Link to={`/jobs?node=${encodeURIComponent(name)}`}>{t('node.jobsHere')}</Link>}>{data.held?.length ? <Held held={data.held} /> : <Empty text={t('node.heldEmpty')} />}</Panel>
-          <Panel title={t('node.topology')} flush><Topology name={name} /></Panel>
+          <Panel title={t('node.topology')} flush><Topology name={name} inventory={inventory ?? {}} /></Panel>
         </div>
         <div className="stack">
           <Panel title={t('node.enforcement')}><Enforced inventory={inventory ?? {}} /></Panel>

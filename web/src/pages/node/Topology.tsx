@@ -1,6 +1,7 @@
 // NUMA domains with their cards, disks and network; NVLink as arcs, NUMA distance between domains.
 import { useTopology } from '../../api/queries'
-import { useText } from '../../i18n'
+import type { NodeInventory, TopologyView } from '../../api/types'
+import { useText, type Text } from '../../i18n'
 import { BUS, layout, type Box, type Bus, type Wire } from '../../lib/topology'
 import { Bones, Failure } from '../../ui/parts'
 
@@ -61,13 +62,24 @@ function BusLine({ bus, boxes }: { bus: Bus; boxes: Map<string, Box> }) {
   return <path d={path.join('')} fill="none" stroke="var(--accent)" strokeWidth={1.5}><title>{`${t('node.legendNvlink')} ${bus.label ?? ''}`}</title></path>
 }
 
-export function Topology({ name }: { name: string }) {
-  const { t } = useText()
+// Labels from the inventory, in people's units; what it does not know keeps the label that came.
+function named(view: TopologyView, inventory: NodeInventory, { t, f }: Text): TopologyView {
+  const labels = new Map<string, string>()
+  for (const d of inventory.numa ?? []) labels.set(`numa${d.id ?? 0}`, t('node.numaLabel', { n: d.id ?? 0, cpus: f.whole(d.cpus?.length), memory: f.bytes(d.memory_bytes) }))
+  for (const g of inventory.gpus ?? []) labels.set(`gpu${g.index ?? 0}`, `${g.index ?? 0}: ${g.model}`)
+  for (const d of inventory.disks ?? []) labels.set(`disk-${d.name}`, `${d.name} ${d.type} ${f.bytes(d.capacity_bytes)}`)
+  for (const n of inventory.networks ?? []) labels.set(`nic-${n.name}`, n.speed_mbps ? `${n.name} ${t('node.gbps', { n: f.number(n.speed_mbps / 1000) })}` : (n.name ?? ''))
+  return { ...view, vertices: view.vertices?.map((v) => ({ ...v, label: labels.get(v.id ?? '') ?? v.label })) }
+}
+
+export function Topology({ name, inventory }: { name: string; inventory: NodeInventory }) {
+  const text = useText()
+  const { t } = text
   const { data, error, refetch } = useTopology(name)
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />
   if (!data) return <div style={{ padding: 14 }}><Bones rows={6} /></div>
   if (!data.vertices?.length) return <div className="empty">{t('node.topologyEmpty')}</div>
-  const d = layout(data)
+  const d = layout(named(data, inventory, text))
   const boxes = new Map([...d.domains, ...d.devices].map((b) => [b.id, b]))
   const numa = d.wires.filter((w) => w.kind === 'numa')
   return (

@@ -2,14 +2,13 @@
 import { App, Button } from 'antd'
 import { useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router-dom'
-import { stringify } from 'yaml'
 import { newKey, post } from '../../api/client'
 import { rememberMe } from '../../api/me'
 import { client } from '../../api/queries'
 import type { JobSpec, JobView } from '../../api/types'
 import { useText } from '../../i18n'
 import { cliOf } from '../../lib/cli'
-import { hasMasked, parseJob, tidySpec, withValue } from '../../lib/jobFile'
+import { hasMasked, parseJob, specText, tidySpec, withValue } from '../../lib/jobFile'
 import { useTitle } from '../../lib/useTitle'
 import { FitAnswer, useFit } from '../../ui/Fit'
 import { Command, Failure, Panel } from '../../ui/parts'
@@ -22,7 +21,7 @@ const FIRST = '# What each task needs, and what it runs.\nname: my-job\nresource
 function start(spec?: JobSpec): string {
   if (!spec) return sessionStorage.getItem(KEY) ?? FIRST
   const tidy = tidySpec(spec)
-  return stringify(tidy.name ? tidy : { name: 'my-job', ...tidy, command: ['python3', 'train.py'] }, { lineWidth: 0 })
+  return specText(tidy.name ? tidy : { name: 'my-job', ...tidy, command: ['python3', 'train.py'] })
 }
 
 export default function Submit() {
