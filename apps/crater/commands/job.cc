@@ -38,8 +38,7 @@ void wait_for_end(Context& context, Client& client, const std::string& id) {
             const Json& job = (*view)["job"];
             const std::string state = text(job, "state");
             if (state != last) {
-                std::cerr << id << " " << column_state(context, state) << (text(job, "detail").empty() ? "" : ": " + text(job, "detail"))
-                          << (text(job, "nodes").empty() ? "" : "  on " + text(job, "nodes")) << "\n";
+                std::cerr << id << " " << column_state(context, state) << (text(job, "detail").empty() ? "" : ": " + text(job, "detail")) << "\n";
                 last = state;
             }
             if (ended(state)) {

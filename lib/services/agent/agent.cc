@@ -47,7 +47,7 @@ class Agent::Impl {
     Impl(Config config, Env env)
         : config_(std::move(config)),
           env_(env),
-          boot_id_(make_id("boot-", env.rng)),
+          boot_id_(make_id("boot", env.rng)),
           logs_(env.loop, env.runtime, [this](const run::TaskId& id) { return table_.contains(id); },
                 [this](const proto::LogChunk& chunk) {
                     proto::ToScheduler message;

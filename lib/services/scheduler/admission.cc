@@ -171,7 +171,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     auto unmet = unmet_dependencies(command.spec);
     if (!unmet) return reply(fail(std::move(unmet.error())));
     resolved->id = command.task_id;
-    while (resolved->id.empty() || find(resolved->id) || (command.task_id.empty() && read_.job(resolved->id))) resolved->id = make_id("job-", env_.rng);
+    while (resolved->id.empty() || find(resolved->id) || (command.task_id.empty() && read_.job(resolved->id))) resolved->id = make_id("job", env_.rng);
     const bool type_inferred = command.spec.type == JobType::unset;
     auto admitted = engine_.admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));

@@ -127,7 +127,7 @@ class Scheduler::Impl {
     // ---- nodes.cc ----
     wire::LinkCallbacks agent_link(std::function<std::shared_ptr<wire::Link>()> link);
     void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
-    void tables(Millis wait, Reply<std::vector<TableRow>> reply);
+    void tables(Millis wait, Reply<Tables> reply);
     // ---- quotas.cc, tokens.cc ----
     void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
     void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
@@ -251,7 +251,12 @@ class Scheduler::Impl {
     void on_heartbeat(Node& node, const proto::Heartbeat& message);
     void on_report(Node& node, const proto::TaskReport& report);
     void on_refused(Node& node, const proto::OrderRefused& refused);
+    struct TableQuestion;
     void on_table(Node& node, const proto::Table& table);
+    void answer_table_question(const Node& node, const proto::Table& table);
+    void answer_tables(TableQuestion question);
+    std::set<TaskKey> running_on(const Node& node);
+    void compare_with_books(const Node& node, const std::vector<TableRow>& rows, const std::set<TaskKey>& running, std::vector<std::string>& differences);
     void on_samples(Node& node, const proto::TaskSamples& samples);
     void lose_node(Node& node, const std::string& detail);
     void set_node_state(Node& node, const StoredNodeState& state);
@@ -320,7 +325,9 @@ class Scheduler::Impl {
     struct TableQuestion {
         std::set<std::string> waiting;
         std::vector<TableRow> rows;
-        Reply<std::vector<TableRow>> reply;
+        std::map<std::string, std::set<TaskKey>> running;  // by node, when asked: what its agent had said to run
+        std::vector<std::string> differences;              // between the books and the answers
+        Reply<Tables> reply;
         TimerId timer = 0;
     };
     std::map<std::uint64_t, TableQuestion> table_questions_;

@@ -311,45 +311,7 @@ void Scheduler::Impl::on_table(Node& node, const proto::Table& table) {
             if (!here.contains(key)) stray_gone(node, key);
         return;
     }
-    const auto it = table_questions_.find(table.request());
-    if (it == table_questions_.end()) return;
-    TableQuestion& question = it->second;
-    if (!question.waiting.erase(node.name)) return;
-    for (const auto& row : table.rows()) {
-        TableRow out{.node = node.name, .job = row.job(), .state = row.state(), .task = row.task(), .attempt = row.attempt(), .allocation = {}};
-        if (auto read = codec::from_proto(row.allocation(), out.allocation); !read)
-            log::warning("an agent's table cannot be read", {{"node", node.name}, {"why", read.error().text()}});
-        question.rows.push_back(std::move(out));
-    }
-    if (!question.waiting.empty()) return;
-    env_.loop.cancel(question.timer);
-    auto reply = std::move(question.reply);
-    auto rows = std::move(question.rows);
-    table_questions_.erase(it);
-    reply(std::move(rows));
-}
-
-void Scheduler::Impl::tables(Millis wait, Reply<std::vector<TableRow>> reply) {
-    const std::uint64_t request = next_request_++;
-    TableQuestion question{.waiting = {}, .rows = {}, .reply = std::move(reply)};
-    for (const auto& [name, node] : nodes_)
-        if (node.session && node.session->welcomed) question.waiting.insert(name);
-    if (question.waiting.empty()) return question.reply(std::vector<TableRow>{});
-    const auto waiting = question.waiting;
-    question.timer = env_.loop.after(wait, [this, request] {
-        const auto it = table_questions_.find(request);
-        if (it == table_questions_.end()) return;
-        auto answer = std::move(it->second.reply);
-        auto rows = std::move(it->second.rows);
-        table_questions_.erase(it);
-        answer(std::move(rows));
-    });
-    table_questions_.emplace(request, std::move(question));
-    for (const std::string& name : waiting) {
-        proto::ToAgent message;
-        message.mutable_table()->set_request(request);
-        send(name, message);
-    }
+    answer_table_question(node, table);
 }
 
 // ---- what agents say -----------------------------------------------------------------------------------------------------------

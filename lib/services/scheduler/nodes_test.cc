@@ -186,19 +186,20 @@ TEST(Nodes, tables_are_the_agents_own) {
     w.add_agent("n1");
     w.add_agent("n2");
     const std::string id = w.submit(gpu_job());
-    std::optional<Result<std::vector<Scheduler::TableRow>>> rows;
+    std::optional<Result<Scheduler::Tables>> rows;
     w.scheduler->tables(seconds(1), [&](auto r) { rows = std::move(r); });
     w.run();
     ASSERT_TRUE(rows && *rows);
-    ASSERT_EQ((*rows)->size(), 1u);
-    EXPECT_EQ((**rows)[0].job, id);
-    EXPECT_EQ((**rows)[0].allocation.gpus.size(), 1u);
+    ASSERT_EQ((*rows)->rows.size(), 1u);
+    EXPECT_EQ((*rows)->rows[0].job, id);
+    EXPECT_EQ((*rows)->rows[0].allocation.gpus.size(), 1u);
+    EXPECT_EQ((*rows)->differences, std::vector<std::string>{});
     w.agent("n2").hang_up();
     rows.reset();
     w.scheduler->tables(seconds(1), [&](auto r) { rows = std::move(r); });
     w.run(seconds(2));
     ASSERT_TRUE(rows && *rows);
-    EXPECT_EQ((*rows)->size(), 1u);
+    EXPECT_EQ((*rows)->rows.size(), 1u);
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ void Scheduler::Impl::create_token(const api::TokenRequest& request, const Actor
     } else if (!request.tenant.empty()) {
         return reply(fail(Code::invalid, "only a token of the role tenant names a tenant", "tenant"));
     }
-    Token token{.id = make_id("token-", env_.rng), .name = request.name, .secret_sha256 = {}, .role = request.role, .tenant = request.tenant,
+    Token token{.id = make_id("token", env_.rng), .name = request.name, .secret_sha256 = {}, .role = request.role, .tenant = request.tenant,
                 .created = now(), .expires = {}};
-    while (tokens_.contains(token.id)) token.id = make_id("token-", env_.rng);
+    while (tokens_.contains(token.id)) token.id = make_id("token", env_.rng);
     if (request.expires_in > Millis(0)) token.expires = now() + request.expires_in;
     std::string secret = make_secret(env_.rng);
     token.secret_sha256 = sha256_hex(secret);
@@ -60,7 +60,7 @@ void Scheduler::Impl::ensure_token(const std::string& name, Role role, const std
     for (const auto& [id, known] : tokens_)
         if (known.name == name && known.role == role) token = known;
     if (token.id.empty() || token.secret_sha256 != hash) {
-        if (token.id.empty()) token.id = make_id("token-", env_.rng);
+        if (token.id.empty()) token.id = make_id("token", env_.rng);
         token.secret_sha256 = hash;
         put_token(token);
         audit(Actor{}, "ensure_token", token.id, name);

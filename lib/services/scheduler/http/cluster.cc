@@ -101,6 +101,15 @@ void HttpApi::Impl::put_queue(CallPtr call) {
 }
 
 void HttpApi::Impl::get_cluster(CallPtr call) { call->answer(scheduler_.read().cluster()); }
+void HttpApi::Impl::get_holdings(CallPtr call) {
+    constexpr Millis patience{5'000};  // for agents that do not answer
+    on_loop([self = shared_from_this(), call] {
+        self->scheduler_.tables(patience, [call](Result<Scheduler::Tables> tables) {
+            if (!tables) return call->fail(tables.error());
+            call->answer(api::HoldingsView{static_cast<std::int64_t>(tables->rows.size()), std::move(tables->differences)});
+        });
+    });
+}
 void HttpApi::Impl::healthz(CallPtr call) { call->answer(api::Health{}); }
 void HttpApi::Impl::readyz(CallPtr call) {
     // Through the loop: an answer proves that the scheduler turns.

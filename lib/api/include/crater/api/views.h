@@ -341,6 +341,17 @@ void describe(V& v, ClusterView& c) {
     v.field("now", c.now, "The scheduler's clock.");
 }
 
+// GET /cluster/holdings: the agents' own tables against the scheduler's books, device by device.
+struct HoldingsView {
+    std::int64_t compared = 0;
+    std::vector<std::string> differences;
+};
+template <class V>
+void describe(V& v, HoldingsView& h) {
+    v.field("compared", h.compared, "Tasks found in the agents' tables.", {.required = true});
+    v.field("differences", h.differences, "Where tables and books differ, in words; absent when nowhere.");
+}
+
 // One live event (SSE `data`, the SSE id is `sequence`).
 struct EventView {
     std::uint64_t sequence = 0;

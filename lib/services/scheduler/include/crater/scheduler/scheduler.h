@@ -93,9 +93,12 @@ class Scheduler {
     // ---- questions that need the engine, on the loop ----
     void why(const std::string& job, Reply<engine::Why> reply);
     void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
-    // The agents' own tables against the books, for checks: one entry per node that answers within `wait`.
+    // The agents' own tables, of the nodes that answer within `wait`, and where they differ from the books. The comparison allows for what is
+    // under way: an agent's row must be in the books with the same slices when its table arrives, and what its agent had reported as running
+    // before it was asked, and still holds its slices, must be in its table. Links keep order, so neither can differ by chance.
     struct TableRow { std::string node, job, state; std::int64_t task = 0, attempt = 0; Allocation allocation; };
-    void tables(Millis wait, Reply<std::vector<TableRow>> reply);
+    struct Tables { std::vector<TableRow> rows; std::vector<std::string> differences; };
+    void tables(Millis wait, Reply<Tables> reply);
 
     // Streams a task's log: `data` for each piece, then `end` once. Returns a handle for `stop_log`.
     std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
