@@ -1,6 +1,5 @@
 // Facts in: each changes the state and its hash, and notes whether anything that waits may start now.
 #include "engine_impl.h"
-
 #include "state/fact_hash.h"
 
 namespace crater::engine {
@@ -15,8 +14,12 @@ Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(no
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
 Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
-Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant) const { return impl_->would_place(job); }
-std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const { return impl_->would_preempt(job, now); }
+Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant) const {
+    return impl_->would_place(job);
+}
+std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
+    return impl_->would_preempt(job, now);
+}
 std::vector<std::string> Engine::waiting(const std::string& queue) const { return impl_->waiting(queue); }
 std::vector<NodeBook> Engine::books() const { return impl_->books(); }
 Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
@@ -85,7 +88,8 @@ void Engine::Impl::on(const NodeRemoved& fact) {
     const int n = node_named(fact.node);
     for (const int p : std::vector<int>(preemptors_)) {
         const auto& pledge = job(p).pledge;
-        if (std::any_of(pledge.begin(), pledge.end(), [&](const Slices& s) { return s.node == n; })) drop_pledge(job(p)), relist(job(p));
+        if (std::any_of(pledge.begin(), pledge.end(), [&](const Slices& s) { return s.node == n; }))
+            drop_pledge(job(p)), relist(job(p));
     }
     cluster_.remove_node(n);
     set_fact(node_facts_[fact.node], 0);
@@ -130,13 +134,16 @@ void Engine::Impl::on(const SettingsSet& fact) {
 std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
     const EngineJob& info = slot.info;
     FactBytes bytes;
-    bytes.add(info.id), bytes.add(*info.spec), bytes.add(info.queue), bytes.add(info.tenant), bytes.add(info.priority);
-    bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions), bytes.add(info.blocked);
+    bytes.add(info.id), bytes.add(*info.spec), bytes.add(info.queue), bytes.add(info.tenant),
+        bytes.add(info.priority);
+    bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions),
+        bytes.add(info.blocked);
     return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
 }
 
 void Engine::Impl::on(const JobAdded& fact) {
-    CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1, "a job has a spec and at least one task");
+    CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1,
+                 "a job has a spec and at least one task");
     CRATER_CHECK(!job_positions_.contains(fact.job.id), "a job is added twice: " + fact.job.id);
     int position = static_cast<int>(jobs_.size());
     if (free_jobs_.empty()) {
@@ -172,13 +179,15 @@ void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     delist(slot);
     for (std::size_t t = 0; t < slot.tasks.size(); ++t) {
-        if (slot.tasks[t].life == TaskSlot::Life::held) release(slot, static_cast<int>(t), TaskSlot::Life::ended);
+        if (slot.tasks[t].life == TaskSlot::Life::held)
+            release(slot, static_cast<int>(t), TaskSlot::Life::ended);
         set_fact(slot.tasks[t].fact, 0);
     }
     drop_pledge(slot);
     victim_done(slot);
     set_fact(slot.fact, 0);
     shapes_.drop(slot.shape);
+    ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
     job_positions_.erase(slot.info.id);
     jobs_[static_cast<std::size_t>(position)].reset();
@@ -187,8 +196,10 @@ void Engine::Impl::on(const JobRemoved& fact) {
 
 void Engine::Impl::on(const TaskPlaced& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a placement names a task the job does not have");
-    CRATER_CHECK(slot.tasks[static_cast<std::size_t>(fact.task)].life != TaskSlot::Life::held, "a task is placed twice");
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
+                 "a placement names a task the job does not have");
+    CRATER_CHECK(slot.tasks[static_cast<std::size_t>(fact.task)].life != TaskSlot::Life::held,
+                 "a task is placed twice");
     delist(slot);
     drop_pledge(slot);
     Slices slices = cluster_.from_allocation(fact.allocation);
@@ -206,11 +217,14 @@ void Engine::Impl::on(const TaskPlaced& fact) {
 
 void Engine::Impl::on(const TaskFreed& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a fact names a task the job does not have");
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
+                 "a fact names a task the job does not have");
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
     delist(slot);
-    if (task.life == TaskSlot::Life::held) release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
-    else if (task.life == TaskSlot::Life::waiting) --slot.waiting;
+    if (task.life == TaskSlot::Life::held)
+        release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
+    else if (task.life == TaskSlot::Life::waiting)
+        --slot.waiting;
     task.life = TaskSlot::Life::ended;
     // An ended task of a job that goes on is a fact of its own: after a restart it must not wait again.
     FactBytes bytes;
@@ -238,7 +252,8 @@ void Engine::Impl::on(const JobRequeued& fact) {
 
 void Engine::Impl::on(const TaskRequeued& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()), "a fact names a task the job does not have");
+    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
+                 "a fact names a task the job does not have");
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
     CRATER_CHECK(task.life == TaskSlot::Life::ended, "a task that waits again was freed before");
     delist(slot);
@@ -255,10 +270,12 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (!victim.stopping) stopping_.push_back(victim.position);
     victim.stopping = true;
     const auto it = job_positions_.find(fact.preemptor);
-    if (it == job_positions_.end() || job(it->second).waiting == 0) return;  // it was placed or removed meanwhile
+    if (it == job_positions_.end() || job(it->second).waiting == 0)
+        return;  // it was placed or removed meanwhile
     JobSlot& preemptor = job(it->second);
     auto victims = preemptor.victims;
-    if (std::find(victims.begin(), victims.end(), victim.position) == victims.end()) victims.push_back(victim.position);
+    if (std::find(victims.begin(), victims.end(), victim.position) == victims.end())
+        victims.push_back(victim.position);
     wait_for(preemptor, std::move(victims), preemptor.pledge);
 }
 

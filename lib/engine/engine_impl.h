@@ -66,10 +66,10 @@ class Engine::Impl {
     };
     // A set of jobs that make room, in the order in which sets are compared.
     struct VictimSet {
-        std::vector<int> jobs;  // by position of id
-        int priority = 0;       // the highest of theirs
-        std::int64_t cost = 0;  // milli-GPU-seconds lost
-        Instant started;        // the earliest
+        std::vector<int> jobs;     // by position of id
+        int priority = 0;          // the highest of theirs
+        std::int64_t cost = 0;     // milli-GPU-seconds lost
+        Instant started;           // the earliest
         std::vector<Slices> plan;  // where the preemptor goes then
     };
     struct Held {
@@ -114,22 +114,30 @@ class Engine::Impl {
 
     // Preempting (preempt/)
     std::optional<VictimSet> choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at);
-    std::optional<VictimSet> victims_on_one_node(const JobSlot& preemptor, Instant now);
-    std::optional<VictimSet> victims_of_gang(JobSlot& preemptor, Instant now);
-    void least_of_node(int node, const std::vector<int>& here, const Shape& shape, Instant now, std::optional<VictimSet>& best);
+    std::optional<VictimSet> victims_on_one_node(const JobSlot& preemptor);
+    std::optional<VictimSet> victims_of_gang(JobSlot& preemptor);
+    std::optional<VictimSet> what_stops_already(const Shape& shape);
+    void least_of_node(int node, const std::vector<int>& here, const Shape& shape,
+                       std::optional<VictimSet>& best);
+    void without(const JobSlot& victim);
+    void without_stopping(int node);
+    bool lower_pledges(const JobSlot& than) const {
+        return !pledged_priorities_.empty() && pledged_priorities_.begin()->first < than.info.priority;
+    }
     void find_candidates(const JobSlot& preemptor, Instant now);
     void renew_pledge(JobSlot& preemptor);
     void wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge);
     std::int64_t cost_of(const JobSlot& victim, Instant now) const;
     bool better(const VictimSet& a, const VictimSet& b) const;
-    void set_figures(VictimSet& set, Instant now) const;
+    void set_figures(VictimSet& set) const;
     std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
     bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
 
     // Explaining (explain/)
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
     void explain_nodes(const JobSlot& job, Why& out);
-    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting, std::int64_t right_kind, int tasks, const Why& facts) const;
+    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting,
+                         std::int64_t right_kind, int tasks, const Why& facts) const;
     void add_requirements(const Shape& shape, const Column& view, Why& out) const;
     void add_holders(const JobSlot& job, const std::string& binding, const Column& view, Why& out) const;
     NodeBook book_of(const Node& node, int n) const;
@@ -145,9 +153,10 @@ class Engine::Impl {
     std::vector<int> free_jobs_;
     std::unordered_map<std::string, int> job_positions_;
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
-    std::vector<int> preemptors_;             // jobs that wait for victims or hold a pledge, by the time they began to
-    std::vector<int> stopping_;               // jobs told to make room that still hold something
-    std::uint64_t holdings_ = 0;              // counts changes of who holds what, and of the nodes
+    std::vector<int> preemptors_;  // jobs that wait for victims or hold a pledge, by the time they began to
+    std::map<int, int> pledged_priorities_;  // of these
+    std::vector<int> stopping_;              // jobs told to make room that still hold something
+    std::uint64_t holdings_ = 0;             // counts changes of who holds what, and of the nodes
 
     // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
     struct CandidateCache {
@@ -157,6 +166,8 @@ class Engine::Impl {
         std::uint64_t holdings = 0;
         std::vector<int> jobs;                  // by priority, then cost
         std::vector<std::vector<int>> on_node;  // the same by node
+        std::vector<std::int64_t> cost;         // by position of the job
+        std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
     } able_;
 
     std::uint64_t facts_ = 0;
@@ -165,13 +176,13 @@ class Engine::Impl {
 
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
-    std::uint64_t gains_ = 0;             // how often anything became free
-    std::vector<int> gained_nodes_;       // where, the latest last
+    std::uint64_t gains_ = 0;        // how often anything became free
+    std::vector<int> gained_nodes_;  // where, the latest last
     std::uint64_t gained_base_ = 0;
-    std::uint64_t victims_seen_ = 0;      // how often a job that may be pushed aside was placed
-    std::map<int, int> yielding_;         // priority -> jobs that hold something and may be pushed aside
+    std::uint64_t victims_seen_ = 0;       // how often a job that may be pushed aside was placed
+    std::map<int, int> yielding_;          // priority -> jobs that hold something and may be pushed aside
     std::vector<std::int64_t> own_tasks_;  // by node, of the job being placed, when it wants nodes for itself
-    int looked_ = 0;  // nodes looked at in this pass
+    int looked_ = 0;                       // nodes looked at in this pass
 };
 
 }  // namespace crater::engine

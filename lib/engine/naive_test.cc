@@ -1,5 +1,6 @@
-// A second opinion: an engine without indexes, memory or cleverness, which asks of every node, every set of cards, every domain and
-// every disk whether the rules hold. On small clusters it must agree with the real one. It shares no code with it.
+// A second opinion: an engine without indexes, memory or cleverness, which asks of every node, every set of
+// cards, every domain and every disk whether the rules hold. On small clusters it must agree with the real
+// one. It shares no code with it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -41,12 +42,18 @@ struct Naive {
         if (want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute)))
             return {true, true, gpu.memory.value, 1000};
         Part part{true, false, 0, 0};
-        part.memory = want.memory.value ? round_up(want.memory.value, gpu) : gpu.memory.value * want.count.value / 1000;
-        if (want.compute) part.compute = want.compute->value;
-        else if (want.count.value < 1000) part.compute = want.count.value;
-        else part.compute = std::max<std::int64_t>(1, part.memory * 1000 / gpu.memory.value);
+        part.memory =
+            want.memory.value ? round_up(want.memory.value, gpu) : gpu.memory.value * want.count.value / 1000;
+        if (want.compute)
+            part.compute = want.compute->value;
+        else if (want.count.value < 1000)
+            part.compute = want.count.value;
+        else
+            part.compute = std::max<std::int64_t>(1, part.memory * 1000 / gpu.memory.value);
         if (spec.type == JobType::inference) {
-            const bool too_much = want.memory.value ? want.memory.value * 2 > nominal(gpu) && want.memory.value < gpu.memory.value : want.count.value > 500;
+            const bool too_much = want.memory.value ? want.memory.value * 2 > nominal(gpu) &&
+                                                          want.memory.value < gpu.memory.value
+                                                    : want.count.value > 500;
             if (too_much) return {};
         }
         return part;
@@ -55,7 +62,8 @@ struct Naive {
     struct Used {
         std::int64_t cpu = 0, cpu_only = 0, memory = 0, tasks = 0;
         bool exclusive = false;
-        std::map<std::int64_t, std::int64_t> card_memory, card_compute, card_tasks, domain_cpu, domain_memory, domain_rate;
+        std::map<std::int64_t, std::int64_t> card_memory, card_compute, card_tasks, domain_cpu, domain_memory,
+            domain_rate;
         std::set<std::int64_t> whole_cards;
         std::map<std::string, std::int64_t> disk_size, disk_iops;
     };
@@ -78,7 +86,8 @@ struct Naive {
             }
             for (const auto& domain : node.numa)
                 for (const auto cpu : a.cpu_set)
-                    if (std::count(domain.cpus.begin(), domain.cpus.end(), cpu)) used.domain_cpu[domain.id] += 1000;
+                    if (std::count(domain.cpus.begin(), domain.cpus.end(), cpu))
+                        used.domain_cpu[domain.id] += 1000;
             if (a.numa_node >= 0) {
                 if (a.cpu_set.empty()) used.domain_cpu[a.numa_node] += a.cpu.value;
                 used.domain_memory[a.numa_node] += a.memory.value;
@@ -95,8 +104,11 @@ struct Naive {
         for (std::size_t round = 0; round < cards.size(); ++round)
             for (const auto a : cards)
                 for (const auto b : cards)
-                    if (seen.contains(a) && (std::count(node.gpus[a].nvlink_peers.begin(), node.gpus[a].nvlink_peers.end(), node.gpus[b].index) ||
-                                             std::count(node.gpus[b].nvlink_peers.begin(), node.gpus[b].nvlink_peers.end(), node.gpus[a].index)))
+                    if (seen.contains(a) &&
+                        (std::count(node.gpus[a].nvlink_peers.begin(), node.gpus[a].nvlink_peers.end(),
+                                    node.gpus[b].index) ||
+                         std::count(node.gpus[b].nvlink_peers.begin(), node.gpus[b].nvlink_peers.end(),
+                                    node.gpus[a].index)))
                         seen.insert(b);
         return seen.size() == cards.size();
     }
@@ -110,7 +122,8 @@ struct Naive {
         for (const auto& [key, value] : spec.node.labels)
             if (!node.labels.contains(key) || node.labels.at(key) != value) return false;
         if (spec.node.exclusive ? used.tasks > 0 : used.exclusive) return false;
-        const auto cpu = want.cpu.cores.value, memory = want.memory.size.value, rate = want.memory.bandwidth.value;
+        const auto cpu = want.cpu.cores.value, memory = want.memory.size.value,
+                   rate = want.memory.bandwidth.value;
         const auto count = (want.gpu.count.value + 999) / 1000;
         if (used.cpu + cpu > node.cpu.value || used.memory + memory > node.memory.value) return false;
         const std::int64_t reserve = node.gpus.empty() ? 0 : (node.cpu.value + 2) / 5;
@@ -119,15 +132,18 @@ struct Naive {
         bool disk_ok = !want.disk.size && !want.disk.iops && !want.disk.latency_us_max;
         for (const auto& disk : node.disks) {
             const auto at = [&](const auto& map) { return map.contains(disk.name) ? map.at(disk.name) : 0; };
-            disk_ok |= (want.disk.latency_us_max.value == 0 || (disk.latency.value > 0 && disk.latency <= want.disk.latency_us_max)) &&
-                       at(used.disk_size) + want.disk.size.value <= disk.free.value && at(used.disk_iops) + want.disk.iops.value <= disk.iops.value;
+            disk_ok |= (want.disk.latency_us_max.value == 0 ||
+                        (disk.latency.value > 0 && disk.latency <= want.disk.latency_us_max)) &&
+                       at(used.disk_size) + want.disk.size.value <= disk.free.value &&
+                       at(used.disk_iops) + want.disk.iops.value <= disk.iops.value;
         }
         if (!disk_ok) return false;
 
         const auto domain_has = [&](const NumaDomain& d, bool all) {
             const auto at = [&](const auto& map) { return map.contains(d.id) ? map.at(d.id) : 0; };
             if (at(used.domain_rate) + rate > d.memory_bandwidth.value) return false;
-            return !all || (at(used.domain_cpu) + cpu <= static_cast<std::int64_t>(d.cpus.size()) * 1000 && at(used.domain_memory) + memory <= d.memory.value);
+            return !all || (at(used.domain_cpu) + cpu <= static_cast<std::int64_t>(d.cpus.size()) * 1000 &&
+                            at(used.domain_memory) + memory <= d.memory.value);
         };
         const bool strict = spec.numa_binding_policy == NumaPolicy::strict;
         for (std::uint32_t bits = 0; bits < (1U << node.gpus.size()); ++bits) {
@@ -140,17 +156,22 @@ struct Naive {
             for (const auto g : cards) {
                 const auto& gpu = node.gpus[g];
                 const auto part = part_of(spec, gpu);
-                const auto at = [&](const auto& map) { return map.contains(gpu.index) ? map.at(gpu.index) : 0; };
+                const auto at = [&](const auto& map) {
+                    return map.contains(gpu.index) ? map.at(gpu.index) : 0;
+                };
                 ok &= gpu.healthy && part.possible && !used.whole_cards.contains(gpu.index);
                 ok &= part.whole ? at(used.card_tasks) == 0 : at(used.card_tasks) < 8;
-                ok &= at(used.card_memory) + part.memory <= gpu.memory.value && at(used.card_compute) + part.compute <= 1000;
+                ok &= at(used.card_memory) + part.memory <= gpu.memory.value &&
+                      at(used.card_compute) + part.compute <= 1000;
                 domains.insert(gpu.numa_node);
             }
             if (count > 1 && want.gpu.interconnect == Interconnect::nvlink) ok &= linked(node, cards);
             if (count > 1 && want.gpu.interconnect == Interconnect::same_numa) ok &= domains.size() == 1;
             if (!ok) continue;
             for (const auto& d : node.numa) {
-                if (strict && (!domain_has(d, true) || (count > 0 && (domains.size() != 1 || *domains.begin() != d.id)))) continue;
+                if (strict && (!domain_has(d, true) ||
+                               (count > 0 && (domains.size() != 1 || *domains.begin() != d.id))))
+                    continue;
                 if (!strict && rate > 0 && !domain_has(d, false)) continue;
                 return true;
             }
@@ -172,19 +193,29 @@ struct Naive {
             std::set<std::int64_t> cpus;
             for (const auto& task : tasks) {
                 if (task.held.node != name) continue;
-                for (const auto cpu : task.held.cpu_set) EXPECT_TRUE(cpus.insert(cpu).second) << "cpu " << cpu << " twice";
-                EXPECT_TRUE(cpus.empty() || task.held.cpu_set.empty() || static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 == task.held.cpu.value);
+                for (const auto cpu : task.held.cpu_set)
+                    EXPECT_TRUE(cpus.insert(cpu).second) << "cpu " << cpu << " twice";
+                EXPECT_TRUE(cpus.empty() || task.held.cpu_set.empty() ||
+                            static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 ==
+                                task.held.cpu.value);
                 for (const auto& other : tasks)
-                    EXPECT_TRUE(!task.held.node_exclusive || other.held.node != name || other.job.id == task.job.id);
+                    EXPECT_TRUE(!task.held.node_exclusive || other.held.node != name ||
+                                other.job.id == task.job.id);
             }
             for (const auto& gpu : node.gpus) {
-                const auto at = [&](const auto& map) { return map.contains(gpu.index) ? map.at(gpu.index) : 0; };
+                const auto at = [&](const auto& map) {
+                    return map.contains(gpu.index) ? map.at(gpu.index) : 0;
+                };
                 EXPECT_LE(at(used.card_memory), gpu.memory.value);
                 EXPECT_LE(at(used.card_compute), 1000);
                 EXPECT_LE(at(used.card_tasks), used.whole_cards.contains(gpu.index) ? 1 : 8);
             }
-            for (const auto& d : node.numa) EXPECT_LE(used.domain_rate.contains(d.id) ? used.domain_rate.at(d.id) : 0, d.memory_bandwidth.value);
-            for (const auto& disk : node.disks) EXPECT_LE(used.disk_iops.contains(disk.name) ? used.disk_iops.at(disk.name) : 0, disk.iops.value);
+            for (const auto& d : node.numa)
+                EXPECT_LE(used.domain_rate.contains(d.id) ? used.domain_rate.at(d.id) : 0,
+                          d.memory_bandwidth.value);
+            for (const auto& disk : node.disks)
+                EXPECT_LE(used.disk_iops.contains(disk.name) ? used.disk_iops.at(disk.name) : 0,
+                          disk.iops.value);
         }
     }
 };
@@ -192,7 +223,8 @@ struct Naive {
 NodeInventory random_node(Rng& rng, const std::string& name) {
     const int cards = static_cast<int>(rng.below(5));
     const bool odd = rng.below(2) == 0;
-    auto node = make_node(name, cards, 1 + static_cast<int>(rng.below(2)), odd ? 40536 : 16384, odd ? "odd-40gb" : "small");
+    auto node = make_node(name, cards, 1 + static_cast<int>(rng.below(2)), odd ? 40536 : 16384,
+                          odd ? "odd-40gb" : "small");
     node.labels["zone"] = rng.below(2) ? "a" : "b";
     if (rng.below(3) == 0) node.cpu = MilliCpu(node.cpu.value - 2000);
     for (auto& gpu : node.gpus) {
@@ -217,14 +249,17 @@ EngineJob random_job(Rng& rng, const std::string& id) {
     if (want.gpu.count && rng.below(2)) {
         const std::int64_t sizes[] = {1000, 4096, 16384, 20480, 40000, 40960};
         want.gpu.memory = Mebibytes(sizes[rng.below(6)]);
-        if (rng.below(4) == 0) want.gpu.compute = MilliGpu(100 * (1 + static_cast<std::int64_t>(rng.below(10))));
+        if (rng.below(4) == 0)
+            want.gpu.compute = MilliGpu(100 * (1 + static_cast<std::int64_t>(rng.below(10))));
     }
     if (rng.below(8) == 0) want.gpu.exclusive = true;
     if (rng.below(6) == 0) want.gpu.model = "odd";
     if (want.gpu.count.value > 1000) want.gpu.interconnect = static_cast<Interconnect>(rng.below(3));
     want.cpu.cores = MilliCpu(500 * (1 + static_cast<std::int64_t>(rng.below(16))));
     want.memory.size = Bytes(gib * (1 + static_cast<std::int64_t>(rng.below(40))));
-    if (rng.below(3) == 0) want.memory.bandwidth = BytesPerSecond(30'000'000'000 * (1 + static_cast<std::int64_t>(rng.below(4))));
+    if (rng.below(3) == 0)
+        want.memory.bandwidth =
+            BytesPerSecond(30'000'000'000 * (1 + static_cast<std::int64_t>(rng.below(4))));
     if (rng.below(4) == 0) want.disk.iops = Iops(300'000 * (1 + static_cast<std::int64_t>(rng.below(3))));
     if (rng.below(6) == 0) want.disk.latency_us_max = Micros(200);
     job.spec.numa_binding_policy = static_cast<NumaPolicy>(rng.below(3));
@@ -262,7 +297,8 @@ struct Life {
         for (const auto& placement : plan.placements) {
             for (const auto& [task, allocation] : placement.tasks) {
                 naive.tasks.push_back({jobs.at(placement.job), task, allocation, noon});
-                log.push_back(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" + std::to_string(allocation.gpus.empty() ? -1 : allocation.gpus[0].index));
+                log.push_back(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" +
+                              std::to_string(allocation.gpus.empty() ? -1 : allocation.gpus[0].index));
             }
             waiting.erase(placement.job);
         }
@@ -274,7 +310,8 @@ struct Life {
         const auto task = at->index;
         engine.apply(TaskFreed{job.id, task});
         naive.tasks.erase(at);
-        const bool others = std::any_of(naive.tasks.begin(), naive.tasks.end(), [&](const auto& t) { return t.job.id == job.id; });
+        const bool others = std::any_of(naive.tasks.begin(), naive.tasks.end(),
+                                        [&](const auto& t) { return t.job.id == job.id; });
         if (others) {
             ended[job.id].insert(task);
         } else if (rng.below(3) == 0) {
@@ -289,7 +326,10 @@ struct Life {
     }
     void step() {
         switch (rng.below(8)) {
-            case 0: case 1: case 2: case 3: {
+            case 0:
+            case 1:
+            case 2:
+            case 3: {
                 auto job = random_job(rng, "j" + std::to_string(next++));
                 if (rng.below(5) == 0) {
                     auto spec = std::make_shared<JobSpec>(*job.spec);
@@ -300,18 +340,22 @@ struct Life {
                 waiting[job.id] = jobs[job.id] = job;
                 break;
             }
-            case 4: case 5: free_one(); break;
+            case 4:
+            case 5: free_one(); break;
             case 6: {
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
                 const bool close = rng.below(2) == 0;
                 engine.apply(NodeFlags{name, close, false});
-                if (close) naive.closed.insert(name);
-                else naive.closed.erase(name);
+                if (close)
+                    naive.closed.insert(name);
+                else
+                    naive.closed.erase(name);
                 break;
             }
             case 7: {  // comes back changed, when nothing runs there
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
-                const bool empty = std::none_of(naive.tasks.begin(), naive.tasks.end(), [&](const auto& t) { return t.held.node == name; });
+                const bool empty = std::none_of(naive.tasks.begin(), naive.tasks.end(),
+                                                [&](const auto& t) { return t.held.node == name; });
                 if (empty) set_node(name);
                 break;
             }
@@ -323,7 +367,8 @@ struct Life {
         for (const auto& [name, node] : naive.nodes) out.emplace_back(NodeSet{node});
         for (const auto& name : naive.closed) out.emplace_back(NodeFlags{name, true, false});
         for (const auto& [id, job] : jobs) out.emplace_back(JobAdded{job});
-        for (const auto& task : naive.tasks) out.emplace_back(TaskPlaced{task.job.id, task.index, task.held, task.started});
+        for (const auto& task : naive.tasks)
+            out.emplace_back(TaskPlaced{task.job.id, task.index, task.held, task.started});
         for (const auto& [id, tasks] : ended)
             for (const auto task : tasks) out.emplace_back(TaskFreed{id, task});
         return out;
@@ -339,8 +384,9 @@ TEST(SecondOpinion, agrees_on_what_fits_and_nothing_is_given_twice) {
             life.naive.check_books();
             for (const auto& [id, job] : life.waiting) {
                 if (job.spec->tasks > 1) continue;
-                EXPECT_FALSE(life.naive.fits_anywhere(job)) << "seed " << seed << " step " << step << ": " << id << " would fit; the engine says: "
-                                                            << life.engine.why(id, noon)->summary;
+                EXPECT_FALSE(life.naive.fits_anywhere(job))
+                    << "seed " << seed << " step " << step << ": " << id
+                    << " would fit; the engine says: " << life.engine.why(id, noon)->summary;
             }
             if (::testing::Test::HasFailure()) return;
         }
@@ -371,10 +417,13 @@ TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decide
 
         Engine rebuilt;
         std::vector<Event> facts = life.facts();
-        // Any order that names a thing before using it: kinds stay in order, members of a kind are turned round.
-        std::stable_sort(facts.begin(), facts.end(), [](const Event& a, const Event& b) { return a.index() < b.index(); });
+        // Any order that names a thing before using it: kinds stay in order, members of a kind are turned
+        // round.
+        std::stable_sort(facts.begin(), facts.end(),
+                         [](const Event& a, const Event& b) { return a.index() < b.index(); });
         for (auto from = facts.begin(); from != facts.end();) {
-            auto to = std::find_if(from, facts.end(), [&](const Event& e) { return e.index() != from->index(); });
+            auto to =
+                std::find_if(from, facts.end(), [&](const Event& e) { return e.index() != from->index(); });
             std::reverse(from, to);
             from = to;
         }
@@ -393,7 +442,8 @@ TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decide
         }
         life.engine.pass(noon);
         rebuilt.pass(noon);
-        ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash()) << "decides differently after seed " << seed;
+        ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash())
+            << "decides differently after seed " << seed;
     }
 }
 
@@ -441,7 +491,8 @@ TEST(SecondOpinion, agrees_on_who_gives_way) {
             life.jobs[job.id] = job;
             auto plan = life.engine.pass(now);
             for (const auto& p : plan.placements)
-                for (const auto& [task, allocation] : p.tasks) life.naive.tasks.push_back({life.jobs.at(p.job), task, allocation, now});
+                for (const auto& [task, allocation] : p.tasks)
+                    life.naive.tasks.push_back({life.jobs.at(p.job), task, allocation, now});
             ASSERT_TRUE(plan.preemptions.empty());
             if (plan.placements.empty()) life.engine.apply(JobRemoved{job.id});
         }

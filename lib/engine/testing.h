@@ -12,9 +12,10 @@ namespace crater::engine::testing {
 inline constexpr std::int64_t gib = 1LL << 30;
 inline constexpr Instant noon{1'700'000'000'000};
 
-// `cards` equal cards over `domains` NUMA domains, two threads a core, 8 cores and 64 GiB a card (or in all, without cards).
-inline NodeInventory make_node(const std::string& name, int cards = 8, int domains = 2, std::int64_t card_mib = 40960,
-                               const std::string& model = "a100-pcie-40gb") {
+// `cards` equal cards over `domains` NUMA domains, two threads a core, 8 cores and 64 GiB a card (or in all,
+// without cards).
+inline NodeInventory make_node(const std::string& name, int cards = 8, int domains = 2,
+                               std::int64_t card_mib = 40960, const std::string& model = "a100-pcie-40gb") {
     NodeInventory node;
     node.name = name;
     node.runtimes = {"process", "docker"};

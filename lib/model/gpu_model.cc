@@ -12,8 +12,10 @@ std::vector<std::string> words_of(std::string_view name) {
     for (char c : name) {
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
         const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
-        if (part) words.back() += c;
-        else if (!words.back().empty()) words.emplace_back();
+        if (part)
+            words.back() += c;
+        else if (!words.back().empty())
+            words.emplace_back();
     }
     if (words.back().empty()) words.pop_back();
     return words;
@@ -21,11 +23,14 @@ std::vector<std::string> words_of(std::string_view name) {
 
 // Words before the family that people leave out at will.
 bool is_brand(const std::string& word) {
-    static constexpr std::array<std::string_view, 11> brands = {"nvidia", "tesla", "geforce", "quadro", "amd", "instinct",
-                                                                "radeon", "huawei", "hygon", "cambricon", "intel"};
+    static constexpr std::array<std::string_view, 11> brands = {"nvidia", "tesla",     "geforce", "quadro",
+                                                                "amd",    "instinct",  "radeon",  "huawei",
+                                                                "hygon",  "cambricon", "intel"};
     return std::find(brands.begin(), brands.end(), word) != brands.end();
 }
-bool is_line(const std::string& word) { return word == "rtx" || word == "gtx" || word == "ascend" || word == "mlu"; }
+bool is_line(const std::string& word) {
+    return word == "rtx" || word == "gtx" || word == "ascend" || word == "mlu";
+}
 
 std::size_t family_at(const std::vector<std::string>& words) {
     std::size_t at = 0;
@@ -39,7 +44,9 @@ bool model_matches(std::string_view card, std::string_view wanted) {
     const auto have = words_of(card);
     const auto want = words_of(wanted);
     if (want.empty()) return true;
-    const auto has = [&](const std::string& word) { return std::find(have.begin(), have.end(), word) != have.end(); };
+    const auto has = [&](const std::string& word) {
+        return std::find(have.begin(), have.end(), word) != have.end();
+    };
 
     std::size_t h = family_at(have);
     const std::size_t w = family_at(want);

@@ -89,7 +89,8 @@ TEST(Priority, takes_words_and_numbers_and_gives_words_back) {
 }
 
 TEST(GpuModel, answers_to_its_full_leading_and_family_name_in_any_case) {
-    for (const char* wanted : {"", "a100", "A100", "nvidia-a100", "a100-pcie", "a100-pcie-40gb", "NVIDIA A100-PCIE-40GB", "a100-40gb"})
+    for (const char* wanted : {"", "a100", "A100", "nvidia-a100", "a100-pcie", "a100-pcie-40gb",
+                               "NVIDIA A100-PCIE-40GB", "a100-40gb"})
         EXPECT_TRUE(model_matches("a100-pcie-40gb", wanted)) << wanted;
     for (const char* wanted : {"a10", "a1", "h100", "a100-80gb", "a100-sxm4", "40gb", "pcie", "amd"})
         EXPECT_FALSE(model_matches("a100-pcie-40gb", wanted)) << wanted;

@@ -9,7 +9,8 @@ struct NamedPriority {
     std::string_view name;
     int value;
 };
-constexpr NamedPriority named_priorities[] = {{"low", 100}, {"medium", 500}, {"high", 700}, {"critical", 900}};
+constexpr NamedPriority named_priorities[] = {
+    {"low", 100}, {"medium", 500}, {"high", 700}, {"critical", 900}};
 
 std::string lower(std::string_view text) {
     std::string out(text);

@@ -33,7 +33,8 @@ struct Arrows {
 };
 const Arrows arrows[] = {
     {pending, {preparing, cancelled, evicted, failed}},
-    // A short task may have ended before anybody heard that it ran; a failed launch or a restart goes back to the queue.
+    // A short task may have ended before anybody heard that it ran; a failed launch or a restart goes back to
+    // the queue.
     {preparing, {ready, running, pending, preempting, finished, failed, cancelled, evicted, lost}},
     {ready, {running, pending, preempting, finished, failed, cancelled, evicted, lost}},
     {running, {pending, preempting, finished, failed, cancelled, evicted, lost}},
@@ -44,13 +45,29 @@ const Arrows arrows[] = {
 };
 
 constexpr EnumName<State> state_names[] = {
-    {pending, "Pending"}, {preparing, "Preparing"}, {ready, "Ready"}, {running, "Running"}, {preempting, "Preempting"},
-    {preempted, "Preempted"}, {finished, "Finished"}, {failed, "Failed"}, {cancelled, "Cancelled"},
-    {evicted, "Evicted"}, {lost, "Lost"},
+    {pending, "Pending"},
+    {preparing, "Preparing"},
+    {ready, "Ready"},
+    {running, "Running"},
+    {preempting, "Preempting"},
+    {preempted, "Preempted"},
+    {finished, "Finished"},
+    {failed, "Failed"},
+    {cancelled, "Cancelled"},
+    {evicted, "Evicted"},
+    {lost, "Lost"},
     // Also understood when read.
-    {pending, "pending"}, {preparing, "preparing"}, {ready, "ready"}, {running, "running"}, {preempting, "preempting"},
-    {preempted, "preempted"}, {finished, "finished"}, {failed, "failed"}, {cancelled, "cancelled"},
-    {evicted, "evicted"}, {lost, "lost"},
+    {pending, "pending"},
+    {preparing, "preparing"},
+    {ready, "ready"},
+    {running, "running"},
+    {preempting, "preempting"},
+    {preempted, "preempted"},
+    {finished, "finished"},
+    {failed, "failed"},
+    {cancelled, "cancelled"},
+    {evicted, "evicted"},
+    {lost, "lost"},
 };
 
 }  // namespace
@@ -73,9 +90,8 @@ bool may_change(State from, State to) {
 
 State job_state(std::span<const State> tasks) {
     CRATER_CHECK(!tasks.empty());
-    return *std::min_element(tasks.begin(), tasks.end(), [](State a, State b) {
-        return state_row(a).advance < state_row(b).advance;
-    });
+    return *std::min_element(tasks.begin(), tasks.end(),
+                             [](State a, State b) { return state_row(a).advance < state_row(b).advance; });
 }
 
 std::string_view alldata_name(State state, Reason reason) {

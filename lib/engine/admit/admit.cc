@@ -1,4 +1,5 @@
-// Admission: what the request leaves open is filled and rounded, and what could never start is refused with the shortfall in words.
+// Admission: what the request leaves open is filled and rounded, and what could never start is refused with
+// the shortfall in words.
 #include <algorithm>
 
 #include "admit/fill.h"
@@ -13,7 +14,9 @@ struct Shortfall {
     std::string detail;
 };
 
-bool never_asked(const filter::Filter& row) { return row.kind == filter::Kind::state || row.kind == filter::Kind::live; }
+bool never_asked(const filter::Filter& row) {
+    return row.kind == filter::Kind::state || row.kind == filter::Kind::live;
+}
 
 Shortfall shortfall_of(const Shape& shape, const Cluster& cluster) {
     std::vector<int> left;
@@ -34,9 +37,14 @@ Shortfall shortfall_of(const Shape& shape, const Cluster& cluster) {
         double most = -1;
         for (const int n : left)
             if (row.measure)
-                if (const double total = row.measure(Look(shape, cluster, n, When::empty)).total; total > most) most = total, closest = n;
-        const std::string of = left.size() == 1 ? "" : " of " + std::to_string(left.size()) + " nodes " + cluster.node(closest).name + " comes closest:";
-        return {position, (left.size() == 1 ? cluster.node(closest).name : of.substr(1)) + " " + row.says(Look(shape, cluster, closest, When::empty))};
+                if (const double total = row.measure(Look(shape, cluster, n, When::empty)).total;
+                    total > most)
+                    most = total, closest = n;
+        const std::string of = left.size() == 1 ? ""
+                                                : " of " + std::to_string(left.size()) + " nodes " +
+                                                      cluster.node(closest).name + " comes closest:";
+        return {position, (left.size() == 1 ? cluster.node(closest).name : of.substr(1)) + " " +
+                              row.says(Look(shape, cluster, closest, When::empty))};
     }
     return {};
 }
@@ -59,7 +67,8 @@ std::int64_t Engine::Impl::empty_cluster_holds(const Shape& shape, std::int64_t 
     for (const int n : cluster_.by_name()) {
         std::vector<Slices> booked;
         while (held < wanted && fits_empty(shape, cluster_, n, static_cast<std::int64_t>(booked.size()))) {
-            booked.push_back(Look(shape, cluster_, n, When::empty, static_cast<std::int64_t>(booked.size())).slices());
+            booked.push_back(
+                Look(shape, cluster_, n, When::empty, static_cast<std::int64_t>(booked.size())).slices());
             cluster_.book_empty(booked.back(), 1);
             ++held;
         }
@@ -74,8 +83,11 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
     auto spec = std::make_shared<JobSpec>(*request.spec);
     spec->type = infer_type(*spec);
     Admitted out;
-    const bool any = std::any_of(cluster_.by_name().begin(), cluster_.by_name().end(), [&](int n) { return cluster_.node(n).present; });
-    if (!any) return fail(Code::unsatisfiable, "no node has registered yet", "", "start crater-agent on a server, then submit again");
+    const bool any = std::any_of(cluster_.by_name().begin(), cluster_.by_name().end(),
+                                 [&](int n) { return cluster_.node(n).present; });
+    if (!any)
+        return fail(Code::unsatisfiable, "no node has registered yet", "",
+                    "start crater-agent on a server, then submit again");
 
     const int q = backlog_.find(request.queue);
     const Policy policy = q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy;
@@ -83,20 +95,24 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
     const Shape shape = make_shape(*spec, policy);
 
     const auto& order = cluster_.by_name();
-    const bool fits = std::any_of(order.begin(), order.end(), [&](int n) { return fits_empty(shape, cluster_, n); });
+    const bool fits =
+        std::any_of(order.begin(), order.end(), [&](int n) { return fits_empty(shape, cluster_, n); });
     if (!fits) {
         const auto shortfall = shortfall_of(shape, cluster_);
         const auto& row = filter::at(shortfall.filter);
         const std::string text = "no node could hold a task of it even when empty; " + shortfall.detail;
         const bool scale_out = row.name == "gpu_inference_part";
-        return fail(Code::unsatisfiable, scale_out ? "scale out instead: " + text : text, std::string(row.field),
-                    scale_out ? "more replicas with a smaller part each, or a whole card (exclusive: true)" : "");
+        return fail(
+            Code::unsatisfiable, scale_out ? "scale out instead: " + text : text, std::string(row.field),
+            scale_out ? "more replicas with a smaller part each, or a whole card (exclusive: true)" : "");
     }
     if (spec->tasks > 1) {
         const auto held = empty_cluster_holds(shape, spec->tasks);
         if (held < spec->tasks)
             return fail(Code::unsatisfiable,
-                        "its " + std::to_string(spec->tasks) + " tasks start together, and the whole cluster, when empty, holds " + std::to_string(held),
+                        "its " + std::to_string(spec->tasks) +
+                            " tasks start together, and the whole cluster, when empty, holds " +
+                            std::to_string(held),
                         "tasks", "fewer tasks, or smaller ones");
     }
     Amounts amounts = least_amounts(shape);
@@ -106,7 +122,8 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
         if (const auto ceiling = tenants_.over(tenant, amounts, true)) {
             const auto& row = quota_table()[ceiling.kind];
             return fail(Code::unsatisfiable,
-                        "asks for " + row.words(ceiling.asked) + ", tenant " + tenants_.path(ceiling.tenant) + " may hold at most " + row.words(ceiling.cap),
+                        "asks for " + row.words(ceiling.asked) + ", tenant " + tenants_.path(ceiling.tenant) +
+                            " may hold at most " + row.words(ceiling.cap),
                         std::string(row.field), "ask for less, or have the quota raised");
         }
     request.spec = std::move(spec);

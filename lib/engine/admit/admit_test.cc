@@ -73,7 +73,9 @@ TEST_F(Admit, names_the_shortfall_of_what_can_never_fit) {
     auto error = refused(a_job("a").gpus(1000).gpu_memory(16384));
     EXPECT_EQ(error.code, Code::unsatisfiable);
     EXPECT_EQ(error.field, "resources.gpu.memory");
-    EXPECT_EQ(error.message, "no node could hold a task of it even when empty; of 2 nodes n1 comes closest: needs 16 GiB on one card, its largest has 10 GiB (p4)");
+    EXPECT_EQ(error.message,
+              "no node could hold a task of it even when empty; of 2 nodes n1 comes closest: needs 16 GiB on "
+              "one card, its largest has 10 GiB (p4)");
     EXPECT_EQ(refused(a_job("a").gpus(3000)).field, "resources.gpu.count");
     auto model = a_job("a").gpus(1000);
     model.spec.resources.gpu.model = "h100";
@@ -91,7 +93,9 @@ TEST_F(Admit, names_the_shortfall_of_what_can_never_fit) {
     EXPECT_TRUE(engine.admit(image));
     auto label = a_job("a");
     label.spec.node.labels["zone"] = "mars";
-    EXPECT_EQ(refused(label).message, "no node could hold a task of it even when empty; of 2 nodes n1 comes closest: lacks the label zone=mars");
+    EXPECT_EQ(refused(label).message,
+              "no node could hold a task of it even when empty; of 2 nodes n1 comes closest: lacks the label "
+              "zone=mars");
 }
 
 TEST_F(Admit, draining_lost_and_busy_nodes_count_because_they_may_come_back) {

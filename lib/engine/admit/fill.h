@@ -9,9 +9,10 @@
 
 namespace crater::engine {
 
-// Cores and memory of a job that names none: for cards the smallest ratio among the nodes that could serve, at most 16 cores a card
-// for training and 4 for inference; without cards one core and 512 MiB, or less where no node has that much.
-// GPU memory is rounded up to what is given out, when all cards that could serve agree on it.
+// Cores and memory of a job that names none: for cards the smallest ratio among the nodes that could serve,
+// at most 16 cores a card for training and 4 for inference; without cards one core and 512 MiB, or less where
+// no node has that much. GPU memory is rounded up to what is given out, when all cards that could serve agree
+// on it.
 void fill_request(JobSpec& spec, const Cluster& cluster, std::vector<std::string>& notes);
 
 }  // namespace crater::engine

@@ -12,15 +12,32 @@ struct Sign {
 };
 // Order matters: the first sign found in the table decides, not the first word of the command.
 constexpr Sign signs[] = {
-    {"torchrun", JobType::training}, {"deepspeed", JobType::training}, {"accelerate", JobType::training},
-    {"horovodrun", JobType::training}, {"finetun*", JobType::training}, {"pretrain*", JobType::training},
-    {"vllm", JobType::inference}, {"sglang", JobType::inference}, {"tritonserver", JobType::inference},
-    {"tgi", JobType::inference}, {"torchserve", JobType::inference}, {"uvicorn", JobType::inference},
-    {"gunicorn", JobType::inference}, {"hypercorn", JobType::inference}, {"ollama", JobType::inference},
-    {"trtllm", JobType::inference}, {"serve", JobType::inference}, {"serving", JobType::inference},
-    {"infer*", JobType::inference}, {"train*", JobType::training}, {"sft", JobType::training},
-    {"rlhf", JobType::training}, {"lora", JobType::training}, {"llamafactory", JobType::training},
-    {"jupyter*", JobType::interactive}, {"notebook", JobType::interactive}, 
+    {"torchrun", JobType::training},
+    {"deepspeed", JobType::training},
+    {"accelerate", JobType::training},
+    {"horovodrun", JobType::training},
+    {"finetun*", JobType::training},
+    {"pretrain*", JobType::training},
+    {"vllm", JobType::inference},
+    {"sglang", JobType::inference},
+    {"tritonserver", JobType::inference},
+    {"tgi", JobType::inference},
+    {"torchserve", JobType::inference},
+    {"uvicorn", JobType::inference},
+    {"gunicorn", JobType::inference},
+    {"hypercorn", JobType::inference},
+    {"ollama", JobType::inference},
+    {"trtllm", JobType::inference},
+    {"serve", JobType::inference},
+    {"serving", JobType::inference},
+    {"infer*", JobType::inference},
+    {"train*", JobType::training},
+    {"sft", JobType::training},
+    {"rlhf", JobType::training},
+    {"lora", JobType::training},
+    {"llamafactory", JobType::training},
+    {"jupyter*", JobType::interactive},
+    {"notebook", JobType::interactive},
     {"tensorboard", JobType::interactive},
 };
 
@@ -33,8 +50,10 @@ void add_words(std::string_view text, std::vector<std::string>& out) {
     std::string word;
     for (char c : text) {
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) word += c;
-        else if (!word.empty()) out.push_back(std::move(word)), word.clear();
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            word += c;
+        else if (!word.empty())
+            out.push_back(std::move(word)), word.clear();
     }
     if (!word.empty()) out.push_back(std::move(word));
 }

@@ -14,7 +14,8 @@ NodeBook Engine::Impl::book_of(const Node& node, int n) const {
     for (const auto& domain : node.domains) out.bandwidth_total += BytesPerSecond(domain.bandwidth);
     for (const auto& disk : node.disks) out.disk_total += Bytes(disk.size), out.iops_total += Iops(disk.iops);
     out.cards.resize(node.cards.size());
-    for (std::size_t c = 0; c < node.cards.size(); ++c) out.cards[c].memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
+    for (std::size_t c = 0; c < node.cards.size(); ++c)
+        out.cards[c].memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
     // From the tasks, not from the columns: those also carry what is only kept for somebody.
     for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
         const TaskSlot& task = job(held.job).tasks[static_cast<std::size_t>(held.task)];
@@ -60,18 +61,22 @@ std::vector<FreeSlice> Engine::Impl::largest_free() const {
             if (node.cards[c].gone) continue;
             const CardType& type = cluster_.type(node.cards[c].type);
             const auto at = static_cast<std::size_t>(node.cards_at) + c;
-            auto [it, fresh] = by_model.try_emplace(type.model, FreeSlice{.model = type.model, .simulated = true, .largest = {}, .node = {}});
+            auto [it, fresh] = by_model.try_emplace(
+                type.model, FreeSlice{.model = type.model, .simulated = true, .largest = {}, .node = {}});
             FreeSlice& free = it->second;
             free.simulated &= node.inventory.simulated;
             if (!node.takes_work() || !node.cards[c].usable) continue;
             const auto& used = cluster_.used();
             const bool untouched = used.card_tasks[at] == 0;
             if (untouched) ++free.whole_cards, ++whole_here[type.model];
-            const bool full = used.card_exclusive[at] > 0 || used.card_tasks[at] >= cluster_.settings().max_tasks_per_gpu || used.card_compute[at] >= 1000;
+            const bool full = used.card_exclusive[at] > 0 ||
+                              used.card_tasks[at] >= cluster_.settings().max_tasks_per_gpu ||
+                              used.card_compute[at] >= 1000;
             const Mebibytes left(full ? 0 : std::max<std::int64_t>(0, type.memory - used.card_memory[at]));
             if (left > free.largest) free.largest = left, free.node = node.name;
         }
-        for (const auto& [model, count] : whole_here) by_model[model].cards_on_one_node = std::max(by_model[model].cards_on_one_node, count);
+        for (const auto& [model, count] : whole_here)
+            by_model[model].cards_on_one_node = std::max(by_model[model].cards_on_one_node, count);
     }
     std::vector<FreeSlice> out;
     for (auto& [model, free] : by_model) out.push_back(std::move(free));

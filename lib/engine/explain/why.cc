@@ -42,11 +42,13 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     if (outcome.kind == Outcome::placed) {
         out.binding = "order";
         const auto ahead = out.rank - 1;
-        out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
+        out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") +
+                                      " ahead of it in queue " + slot.info.queue + "."
                                 : "Fits now and starts with the next decision.";
     } else if (!slot.victims.empty()) {
         out.binding = "preemption";
-        out.summary = "Waits for " + count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
+        out.summary = "Waits for " +
+                      count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
                       " of lower priority to stop; what they free is kept for it.";
         for (const int v : slot.victims) out.holders.push_back({job(v).info.id, {}, "is stopping"});
     }
@@ -57,9 +59,12 @@ void Engine::Impl::explain_quota(const JobSlot& slot, const Ceiling& ceiling, Wh
     const auto& row = quota_table()[ceiling.kind];
     const std::string tenant = tenants_.path(ceiling.tenant);
     out.binding = "quota";
-    out.summary = "Needs " + row.words(ceiling.asked) + "; tenant " + tenant + " may hold " + row.words(ceiling.cap) + " and holds " + row.words(ceiling.held) + " now.";
-    out.requirements.push_back({"quota_" + std::string(row.name), std::string(row.name), static_cast<double>(ceiling.asked),
-                                static_cast<double>(std::max<std::int64_t>(0, ceiling.cap - ceiling.held)), static_cast<double>(ceiling.cap), tenant, 0, true});
+    out.summary = "Needs " + row.words(ceiling.asked) + "; tenant " + tenant + " may hold " +
+                  row.words(ceiling.cap) + " and holds " + row.words(ceiling.held) + " now.";
+    out.requirements.push_back({"quota_" + std::string(row.name), std::string(row.name),
+                                static_cast<double>(ceiling.asked),
+                                static_cast<double>(std::max<std::int64_t>(0, ceiling.cap - ceiling.held)),
+                                static_cast<double>(ceiling.cap), tenant, 0, true});
     // Who of the tenant holds most of it.
     std::vector<std::pair<std::int64_t, const JobSlot*>> holders;
     for (const auto& other : jobs_) {
@@ -85,7 +90,9 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     Column own_view;
     if (shape.node.exclusive) own_view.refresh(shape, cluster_, &own_tasks_);
     const Column& view = shape.node.exclusive ? own_view : shapes_.column(slot.shape, cluster_, looked_);
-    const auto look_at = [&](int n) { return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]); };
+    const auto look_at = [&](int n) {
+        return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
+    };
     struct Tally {
         std::int64_t nodes = 0;
         int first = -1;
@@ -120,9 +127,11 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     for (std::size_t f = 0; f < filters.size(); ++f) {
         if (tallies[f].nodes == 0) continue;
         const Look look = look_at(tallies[f].first);
-        out.rejections.push_back({std::string(filters[f]->name), tallies[f].nodes, look.node.name, filters[f]->says(look)});
+        out.rejections.push_back(
+            {std::string(filters[f]->name), tallies[f].nodes, look.node.name, filters[f]->says(look)});
     }
-    std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+    std::stable_sort(out.rejections.begin(), out.rejections.end(),
+                     [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
     add_requirements(shape, view, out);
 
     if (present == 0) {
@@ -139,35 +148,48 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
 }
 
 // "Needs a card with 16 GiB free; the 4 nodes of its kind have at most 10 GiB free on one card."
-std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting, std::int64_t right_kind, int tasks, const Why& facts) const {
+std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting,
+                                   std::int64_t right_kind, int tasks, const Why& facts) const {
     const Requirement* bar = nullptr;
     for (const auto& requirement : facts.requirements)
         if (requirement.binding) bar = &requirement;
-    const std::string kind = right_kind == 1 ? "the 1 node of its kind has" : "the " + std::to_string(right_kind) + " nodes of its kind have";
+    const std::string kind = right_kind == 1
+                                 ? "the 1 node of its kind has"
+                                 : "the " + std::to_string(right_kind) + " nodes of its kind have";
     const auto whole = [](double v) { return static_cast<std::int64_t>(v); };
     if (fitting > 0 && tasks > 1)
-        return "Its " + std::to_string(tasks) + " tasks start together; " + count_words(fitting, "node has", "nodes have") + " room now, but not for all of them. Short of: " + std::string(row.help);
+        return "Its " + std::to_string(tasks) + " tasks start together; " +
+               count_words(fitting, "node has", "nodes have") +
+               " room now, but not for all of them. Short of: " + std::string(row.help);
     std::string what;
     if (bar && row.kind != filter::Kind::fixed) {
         const auto needs = whole(bar->needs), has = whole(bar->best_has);
         if (row.name == "gpu_memory")
-            what = (shape.cards == 1 ? "a card with " : std::to_string(shape.cards) + " cards with ") + mib_words(needs) + " free; " + kind + " at most " + mib_words(has) + " free on one card";
+            what = (shape.cards == 1 ? "a card with " : std::to_string(shape.cards) + " cards with ") +
+                   mib_words(needs) + " free; " + kind + " at most " + mib_words(has) + " free on one card";
         else if (row.name == "gpu_count")
-            what = count_words(needs, "whole card", "whole cards") + " on one node; " + kind + " at most " + std::to_string(has) + " free on one";
+            what = count_words(needs, "whole card", "whole cards") + " on one node; " + kind + " at most " +
+                   std::to_string(has) + " free on one";
         else if (row.name == "cpu")
-            what = core_words(whole(bar->needs * 1000 + 0.5)) + " on one node; " + kind + " at most " + core_words(whole(bar->best_has * 1000 + 0.5)) + " free";
+            what = core_words(whole(bar->needs * 1000 + 0.5)) + " on one node; " + kind + " at most " +
+                   core_words(whole(bar->best_has * 1000 + 0.5)) + " free";
         else if (bar->unit == "bytes")
-            what = bytes_words(needs) + " of " + (row.name == "memory" ? "memory" : "disk space") + " on one node; " + kind + " at most " + bytes_words(has) + " free";
+            what = bytes_words(needs) + " of " + (row.name == "memory" ? "memory" : "disk space") +
+                   " on one node; " + kind + " at most " + bytes_words(has) + " free";
         else if (bar->unit == "bytes/s")
-            what = rate_words(needs) + " of " + (row.name == "disk_bandwidth" ? "disk" : "memory") + " bandwidth; " + kind + " at most " + rate_words(has) + " free";
+            what = rate_words(needs) + " of " + (row.name == "disk_bandwidth" ? "disk" : "memory") +
+                   " bandwidth; " + kind + " at most " + rate_words(has) + " free";
         else if (bar->unit == "IOPS")
-            what = std::to_string(needs) + " IOPS on one disk; " + kind + " at most " + std::to_string(has) + " free";
+            what = std::to_string(needs) + " IOPS on one disk; " + kind + " at most " + std::to_string(has) +
+                   " free";
     }
     if (!what.empty()) return "Needs " + what + ".";
     for (const auto& rejection : facts.rejections)
         if (rejection.filter == row.name) {
             std::string text = rejection.first_node + ": " + rejection.detail;
-            if (rejection.nodes > 1) text += "; " + count_words(rejection.nodes - 1, "other node likewise", "other nodes likewise");
+            if (rejection.nodes > 1)
+                text +=
+                    "; " + count_words(rejection.nodes - 1, "other node likewise", "other nodes likewise");
             return text + ".";
         }
     return std::string(row.help);
@@ -199,7 +221,8 @@ void Engine::Impl::add_requirements(const Shape& shape, const Column& view, Why&
             const auto measure = row->measure(look);
             best.unit = measure.unit;
             best.needs = std::max(best.needs, measure.needs);
-            if (measure.has > best.best_has) best.best_has = measure.has, best.best_total = measure.total, best.best_node = look.node.name;
+            if (measure.has > best.best_has)
+                best.best_has = measure.has, best.best_total = measure.total, best.best_node = look.node.name;
         }
     }
     for (auto& bar : bars)
@@ -214,9 +237,11 @@ struct Share {
     std::string (*words)(const Node&, const Slices&) = nullptr;
 };
 std::string words_of_cards(const Node& node, const Slices& s) {
-    const auto whole = std::count_if(s.cards.begin(), s.cards.end(), [](const auto& c) { return c.exclusive; });
+    const auto whole =
+        std::count_if(s.cards.begin(), s.cards.end(), [](const auto& c) { return c.exclusive; });
     if (whole > 0 || s.cards.empty()) return count_words(whole, "card", "cards");
-    return mib_words(s.cards.front().memory) + " on card " + std::to_string(node.cards[static_cast<std::size_t>(s.cards.front().card)].index);
+    return mib_words(s.cards.front().memory) + " on card " +
+           std::to_string(node.cards[static_cast<std::size_t>(s.cards.front().card)].index);
 }
 Share share_of(const Slices& s, std::string_view missing) {
     if (missing.starts_with("gpu")) {
@@ -225,18 +250,29 @@ Share share_of(const Slices& s, std::string_view missing) {
         return {memory, words_of_cards};
     }
     if (missing == "cpu") return {s.cpu, [](const Node&, const Slices& x) { return core_words(x.cpu); }};
-    if (missing == "memory") return {s.memory, [](const Node&, const Slices& x) { return bytes_words(x.memory) + " of memory"; }};
-    if (missing == "memory_bandwidth") return {s.bandwidth, [](const Node&, const Slices& x) { return rate_words(x.bandwidth); }};
-    if (missing == "disk_space") return {s.disk_size, [](const Node&, const Slices& x) { return bytes_words(x.disk_size) + " of disk"; }};
-    if (missing == "disk_iops") return {s.disk_iops, [](const Node&, const Slices& x) { return std::to_string(x.disk_iops) + " IOPS"; }};
-    if (missing == "disk_bandwidth") return {s.disk_bandwidth, [](const Node&, const Slices& x) { return rate_words(x.disk_bandwidth); }};
-    if (missing == "node_exclusive") return {1, [](const Node&, const Slices& x) { return std::string(x.node_exclusive ? "the whole node" : "a task"); }};
+    if (missing == "memory")
+        return {s.memory, [](const Node&, const Slices& x) { return bytes_words(x.memory) + " of memory"; }};
+    if (missing == "memory_bandwidth")
+        return {s.bandwidth, [](const Node&, const Slices& x) { return rate_words(x.bandwidth); }};
+    if (missing == "disk_space")
+        return {s.disk_size,
+                [](const Node&, const Slices& x) { return bytes_words(x.disk_size) + " of disk"; }};
+    if (missing == "disk_iops")
+        return {s.disk_iops,
+                [](const Node&, const Slices& x) { return std::to_string(x.disk_iops) + " IOPS"; }};
+    if (missing == "disk_bandwidth")
+        return {s.disk_bandwidth, [](const Node&, const Slices& x) { return rate_words(x.disk_bandwidth); }};
+    if (missing == "node_exclusive")
+        return {1, [](const Node&, const Slices& x) {
+                    return std::string(x.node_exclusive ? "the whole node" : "a task");
+                }};
     return {};
 }
 
 }  // namespace
 
-void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, const Column& view, Why& out) const {
+void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, const Column& view,
+                               Why& out) const {
     struct Row {
         Share share;
         const JobSlot* holder;
@@ -248,18 +284,21 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
         for (const auto& held : held_on_[static_cast<std::size_t>(cluster_.by_name()[rank])]) {
             const Slices& slices = job(held.job).tasks[static_cast<std::size_t>(held.task)].slices;
             const Share share = share_of(slices, binding);
-            if (held.job != slot.position && share.amount > 0) rows.push_back({share, &job(held.job), &slices});
+            if (held.job != slot.position && share.amount > 0)
+                rows.push_back({share, &job(held.job), &slices});
         }
     }
     const auto shown = std::min(holders_shown, rows.size());
-    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(), [&](const Row& a, const Row& b) {
-        if (a.share.amount != b.share.amount) return a.share.amount > b.share.amount;
-        if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
-        return cluster_.rank(a.slices->node) < cluster_.rank(b.slices->node);
-    });
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
+                      [&](const Row& a, const Row& b) {
+                          if (a.share.amount != b.share.amount) return a.share.amount > b.share.amount;
+                          if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
+                          return cluster_.rank(a.slices->node) < cluster_.rank(b.slices->node);
+                      });
     for (std::size_t i = 0; i < shown; ++i) {
         const Node& node = cluster_.node(rows[i].slices->node);
-        out.holders.push_back({rows[i].holder->info.id, node.name, rows[i].share.words(node, *rows[i].slices)});
+        out.holders.push_back(
+            {rows[i].holder->info.id, node.name, rows[i].share.words(node, *rows[i].slices)});
     }
 }
 
@@ -280,7 +319,8 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
         view.refresh(shape, cluster_, &own_tasks_);
         const int best = view.best();
         if (!(whole = best >= 0)) break;
-        slices.push_back(Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices());
+        slices.push_back(
+            Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices());
         ++own_tasks_[static_cast<std::size_t>(best)];
         cluster_.try_book(slices.back(), 1);
     }
@@ -300,7 +340,8 @@ std::vector<Preemption> Engine::Impl::would_preempt(const std::string& id, Insta
     cluster_.undo_to(mark);
     if (outcome.kind != Outcome::no_room) return out;
     if (const auto set = choose_victims(slot, now, nullptr))
-        for (const int v : set->jobs) out.push_back({job(v).info.id, slot.info.id, reason_for(slot, *set, job(v))});
+        for (const int v : set->jobs)
+            out.push_back({job(v).info.id, slot.info.id, reason_for(slot, *set, job(v))});
     return out;
 }
 

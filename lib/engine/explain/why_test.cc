@@ -20,7 +20,9 @@ TEST_F(Explain, says_in_one_sentence_what_is_missing_and_who_holds_it) {
     engine.pass(noon);
     const auto why = engine.why("want", noon);
     ASSERT_TRUE(why);
-    EXPECT_EQ(why->summary, "Needs a card with 16640 MiB free; the 4 nodes of its kind have at most 10 GiB free on one card.");
+    EXPECT_EQ(
+        why->summary,
+        "Needs a card with 16640 MiB free; the 4 nodes of its kind have at most 10 GiB free on one card.");
     EXPECT_EQ(why->binding, "gpu_memory");
     EXPECT_EQ(why->rank, 1);
     EXPECT_EQ(why->queue_length, 1);
@@ -34,7 +36,9 @@ TEST_F(Explain, says_in_one_sentence_what_is_missing_and_who_holds_it) {
     EXPECT_EQ(why->rejections[0].nodes, 4);
     bool bar = false;
     for (const auto& requirement : why->requirements)
-        if (requirement.binding) bar = requirement.needs == 16640 && requirement.best_has == 10240 && requirement.best_total == 40960;
+        if (requirement.binding)
+            bar = requirement.needs == 16640 && requirement.best_has == 10240 &&
+                  requirement.best_total == 40960;
     EXPECT_TRUE(bar);
 }
 

@@ -7,7 +7,8 @@
 namespace crater::engine {
 namespace {
 
-// At most one decimal, and none when it says nothing: 1.5, 16. Rounded down, so that "free" never promises more than there is.
+// At most one decimal, and none when it says nothing: 1.5, 16. Rounded down, so that "free" never promises
+// more than there is.
 std::string decimal(double value) {
     const double cut = std::floor(value * 10 + 1e-9) / 10;
     std::array<char, 64> text{};
@@ -18,7 +19,8 @@ std::string decimal(double value) {
 }  // namespace
 
 std::string mib_words(std::int64_t mib) {
-    // Amounts that are no tenth of a GiB are shown to the MiB, so that a need and what is free never look equal.
+    // Amounts that are no tenth of a GiB are shown to the MiB, so that a need and what is free never look
+    // equal.
     if (mib >= 1024 && mib * 10 % 1024 == 0) return decimal(static_cast<double>(mib) / 1024) + " GiB";
     if (mib >= 100 * 1024) return decimal(static_cast<double>(mib) / 1024) + " GiB";
     return std::to_string(mib) + " MiB";

@@ -16,13 +16,18 @@ bool cpu_features_asked(const Shape& shape) { return !shape.cpu_features.empty()
 
 bool cpu_features_passes(const Look& look) { return missing(look).empty(); }
 
-std::string cpu_features_says(const Look& look) {
-    return "its CPU lacks " + missing(look);
-}
+std::string cpu_features_says(const Look& look) { return "its CPU lacks " + missing(look); }
 
 }  // namespace
 
 extern const Filter cpu_features;
-const Filter cpu_features{24, Kind::fixed, "cpu_features", "resources.cpu.features", "Instruction sets the node must have.", cpu_features_asked, cpu_features_passes, cpu_features_says};
+const Filter cpu_features{24,
+                          Kind::fixed,
+                          "cpu_features",
+                          "resources.cpu.features",
+                          "Instruction sets the node must have.",
+                          cpu_features_asked,
+                          cpu_features_passes,
+                          cpu_features_says};
 
 }  // namespace crater::engine::filter

@@ -3,9 +3,14 @@
 namespace crater::engine::filter {
 namespace {
 
-bool cpu_load_asked(const Shape& shape) { (void)shape; return true; }
+bool cpu_load_asked(const Shape& shape) {
+    (void)shape;
+    return true;
+}
 
-bool cpu_load_passes(const Look& look) { return look.when == When::empty || look.node.live.cpu <= look.settings().cpu_threshold * 1000; }
+bool cpu_load_passes(const Look& look) {
+    return look.when == When::empty || look.node.live.cpu <= look.settings().cpu_threshold * 1000;
+}
 
 std::string cpu_load_says(const Look& look) {
     return "its CPU is in use to " + std::to_string(look.node.live.cpu / 10) + " %, the threshold is " +
@@ -15,6 +20,13 @@ std::string cpu_load_says(const Look& look) {
 }  // namespace
 
 extern const Filter cpu_load;
-const Filter cpu_load{36, Kind::live, "cpu_load", "resources.cpu.cores", "Live use of its CPU below the threshold.", cpu_load_asked, cpu_load_passes, cpu_load_says};
+const Filter cpu_load{36,
+                      Kind::live,
+                      "cpu_load",
+                      "resources.cpu.cores",
+                      "Live use of its CPU below the threshold.",
+                      cpu_load_asked,
+                      cpu_load_passes,
+                      cpu_load_says};
 
 }  // namespace crater::engine::filter

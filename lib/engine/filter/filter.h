@@ -1,4 +1,5 @@
-// A filter says whether a node can take a task, and if not, why in words. One file in this folder is one filter; the table is generated.
+// A filter says whether a node can take a task, and if not, why in words. One file in this folder is one
+// filter; the table is generated.
 #pragma once
 
 #include <span>
@@ -31,13 +32,14 @@ struct Filter {
     std::string_view help;
     bool (*asked)(const Shape&);  // whether the request is about this at all
     bool (*passes)(const Look&);
-    std::string (*says)(const Look&);        // for a node that does not pass: "needs 16 GiB on one card, at most 10 GiB free"
+    std::string (*says)(
+        const Look&);  // for a node that does not pass: "needs 16 GiB on one card, at most 10 GiB free"
     Measure (*measure)(const Look&) = nullptr;
 };
 
-std::span<const Filter* const> table();           // by name
-std::span<const std::uint8_t> in_order();         // positions in the table, in the order they are asked
+std::span<const Filter* const> table();    // by name
+std::span<const std::uint8_t> in_order();  // positions in the table, in the order they are asked
 const Filter& at(std::size_t position);
-int position_of(std::string_view name);           // -1 when there is none
+int position_of(std::string_view name);  // -1 when there is none
 
 }  // namespace crater::engine::filter

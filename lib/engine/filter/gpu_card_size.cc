@@ -24,7 +24,8 @@ std::string gpu_card_size_says(const Look& look) {
     const auto [size, model] = largest(look);
     const auto needs = "needs " + mib_words(look.shape.gpu_memory) + " on one card, ";
     if (look.shape.cards > 1 && size >= look.shape.gpu_memory)
-        return needs + std::to_string(std::popcount(look.cards.size)) + " of the " + std::to_string(look.shape.cards) + " cards wanted are that large";
+        return needs + std::to_string(std::popcount(look.cards.size)) + " of the " +
+               std::to_string(look.shape.cards) + " cards wanted are that large";
     return needs + "its largest has " + mib_words(size) + " (" + model + ")";
 }
 
@@ -36,6 +37,14 @@ Measure gpu_card_size_measure(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_card_size;
-const Filter gpu_card_size{33, Kind::fixed, "gpu_card_size", "resources.gpu.memory", "The memory asked for is on one card at all.", gpu_card_size_asked, gpu_card_size_passes, gpu_card_size_says, gpu_card_size_measure};
+const Filter gpu_card_size{33,
+                           Kind::fixed,
+                           "gpu_card_size",
+                           "resources.gpu.memory",
+                           "The memory asked for is on one card at all.",
+                           gpu_card_size_asked,
+                           gpu_card_size_passes,
+                           gpu_card_size_says,
+                           gpu_card_size_measure};
 
 }  // namespace crater::engine::filter

@@ -24,6 +24,14 @@ Measure gpu_cards_measure(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_cards;
-const Filter gpu_cards{30, Kind::fixed, "gpu_cards", "resources.gpu.count", "As many right cards as asked for on one node.", gpu_cards_asked, gpu_cards_passes, gpu_cards_says, gpu_cards_measure};
+const Filter gpu_cards{30,
+                       Kind::fixed,
+                       "gpu_cards",
+                       "resources.gpu.count",
+                       "As many right cards as asked for on one node.",
+                       gpu_cards_asked,
+                       gpu_cards_passes,
+                       gpu_cards_says,
+                       gpu_cards_measure};
 
 }  // namespace crater::engine::filter

@@ -17,12 +17,20 @@ std::string gpu_compute_says(const Look& look) {
             needs = std::min(needs, look.need(c).compute);
             most = std::max(most, 1000 - look.card(look.books.card_compute, c));
         }
-    return "needs " + std::to_string((needs + 9) / 10) + " % of a card's compute, at most " + std::to_string(std::max<std::int64_t>(0, most) / 10) + " % free";
+    return "needs " + std::to_string((needs + 9) / 10) + " % of a card's compute, at most " +
+           std::to_string(std::max<std::int64_t>(0, most) / 10) + " % free";
 }
 
 }  // namespace
 
 extern const Filter gpu_compute;
-const Filter gpu_compute{45, Kind::room, "gpu_compute", "resources.gpu.compute", "Free compute on one card.", gpu_compute_asked, gpu_compute_passes, gpu_compute_says};
+const Filter gpu_compute{45,
+                         Kind::room,
+                         "gpu_compute",
+                         "resources.gpu.compute",
+                         "Free compute on one card.",
+                         gpu_compute_asked,
+                         gpu_compute_passes,
+                         gpu_compute_says};
 
 }  // namespace crater::engine::filter

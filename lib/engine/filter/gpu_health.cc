@@ -12,7 +12,8 @@ bool gpu_health_passes(const Look& look) { return std::popcount(look.cards.healt
 std::string gpu_health_says(const Look& look) {
     std::string why;
     for (const auto& card : look.node.cards)
-        if (!card.usable && why.empty()) why = card.fault.empty() ? "" : " (card " + std::to_string(card.index) + ": " + card.fault + ")";
+        if (!card.usable && why.empty())
+            why = card.fault.empty() ? "" : " (card " + std::to_string(card.index) + ": " + card.fault + ")";
     return "needs " + count_words(look.shape.cards, "healthy card", "healthy cards") + ", it has " +
            std::to_string(std::popcount(look.cards.healthy)) + why;
 }
@@ -20,6 +21,13 @@ std::string gpu_health_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_health;
-const Filter gpu_health{35, Kind::state, "gpu_health", "resources.gpu.count", "Enough cards are healthy.", gpu_health_asked, gpu_health_passes, gpu_health_says};
+const Filter gpu_health{35,
+                        Kind::state,
+                        "gpu_health",
+                        "resources.gpu.count",
+                        "Enough cards are healthy.",
+                        gpu_health_asked,
+                        gpu_health_passes,
+                        gpu_health_says};
 
 }  // namespace crater::engine::filter

@@ -24,7 +24,9 @@ bool gpu_memory_passes(const Look& look) { return std::popcount(look.cards.memor
 
 std::string gpu_memory_says(const Look& look) {
     const auto [needs, most] = slice(look);
-    if (look.shape.cards == 1) return "needs " + mib_words(needs) + " on one card, at most " + mib_words(most) + (look.when == When::now ? " free" : "");
+    if (look.shape.cards == 1)
+        return "needs " + mib_words(needs) + " on one card, at most " + mib_words(most) +
+               (look.when == When::now ? " free" : "");
     return "needs " + mib_words(needs) + " on each of " + std::to_string(look.shape.cards) + " cards, " +
            std::to_string(std::popcount(look.cards.memory)) + " have it free";
 }
@@ -33,13 +35,22 @@ Measure gpu_memory_measure(const Look& look) {
     const auto [needs, most] = slice(look);
     std::int64_t total = 0;
     for (std::size_t c = 0; c < look.node.cards.size(); ++c)
-        if (look.cards.inference >> c & 1) total = std::max(total, look.cluster.type(look.node.cards[c].type).memory);
+        if (look.cards.inference >> c & 1)
+            total = std::max(total, look.cluster.type(look.node.cards[c].type).memory);
     return {"MiB", static_cast<double>(needs), static_cast<double>(most), static_cast<double>(total)};
 }
 
 }  // namespace
 
 extern const Filter gpu_memory;
-const Filter gpu_memory{43, Kind::room, "gpu_memory", "resources.gpu.memory", "Free memory in one piece on one card.", gpu_memory_asked, gpu_memory_passes, gpu_memory_says, gpu_memory_measure};
+const Filter gpu_memory{43,
+                        Kind::room,
+                        "gpu_memory",
+                        "resources.gpu.memory",
+                        "Free memory in one piece on one card.",
+                        gpu_memory_asked,
+                        gpu_memory_passes,
+                        gpu_memory_says,
+                        gpu_memory_measure};
 
 }  // namespace crater::engine::filter

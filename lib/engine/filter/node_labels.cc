@@ -10,11 +10,11 @@ bool carries(const Node& node, const std::string& key, const std::string& value)
 
 bool node_labels_asked(const Shape& shape) { return !shape.node.labels.empty(); }
 
-bool node_labels_passes(const Look& look) { 
+bool node_labels_passes(const Look& look) {
     for (const auto& [key, value] : look.shape.node.labels)
         if (!carries(look.node, key, value)) return false;
     return true;
- }
+}
 
 std::string node_labels_says(const Look& look) {
     for (const auto& [key, value] : look.shape.node.labels)
@@ -25,6 +25,13 @@ std::string node_labels_says(const Look& look) {
 }  // namespace
 
 extern const Filter node_labels;
-const Filter node_labels{21, Kind::fixed, "node_labels", "node.labels", "Labels that the node must carry.", node_labels_asked, node_labels_passes, node_labels_says};
+const Filter node_labels{21,
+                         Kind::fixed,
+                         "node_labels",
+                         "node.labels",
+                         "Labels that the node must carry.",
+                         node_labels_asked,
+                         node_labels_passes,
+                         node_labels_says};
 
 }  // namespace crater::engine::filter

@@ -3,7 +3,10 @@
 namespace crater::engine::filter {
 namespace {
 
-bool node_state_asked(const Shape& shape) { (void)shape; return true; }
+bool node_state_asked(const Shape& shape) {
+    (void)shape;
+    return true;
+}
 
 bool node_state_passes(const Look& look) { return look.when == When::empty || look.node.takes_work(); }
 
@@ -15,6 +18,13 @@ std::string node_state_says(const Look& look) {
 }  // namespace
 
 extern const Filter node_state;
-const Filter node_state{10, Kind::state, "node_state", "node", "The node takes new work.", node_state_asked, node_state_passes, node_state_says};
+const Filter node_state{10,
+                        Kind::state,
+                        "node_state",
+                        "node",
+                        "The node takes new work.",
+                        node_state_asked,
+                        node_state_passes,
+                        node_state_says};
 
 }  // namespace crater::engine::filter

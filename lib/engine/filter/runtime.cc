@@ -5,13 +5,18 @@
 namespace crater::engine::filter {
 namespace {
 
-bool runtime_asked(const Shape& shape) { (void)shape; return true; }
+bool runtime_asked(const Shape& shape) {
+    (void)shape;
+    return true;
+}
 
-bool runtime_passes(const Look& look) { 
+bool runtime_passes(const Look& look) {
     const auto& runtimes = look.node.inventory.runtimes;
-    const auto has = [&](std::string_view name) { return std::find(runtimes.begin(), runtimes.end(), name) != runtimes.end(); };
+    const auto has = [&](std::string_view name) {
+        return std::find(runtimes.begin(), runtimes.end(), name) != runtimes.end();
+    };
     return look.shape.image ? has("docker") : runtimes.empty() || has("process") || has("none");
- }
+}
 
 std::string runtime_says(const Look& look) {
     return look.shape.image ? "cannot run images (no docker runtime)" : "cannot run plain processes";
@@ -20,6 +25,13 @@ std::string runtime_says(const Look& look) {
 }  // namespace
 
 extern const Filter runtime;
-const Filter runtime{23, Kind::fixed, "runtime", "image", "The node can start this kind of task.", runtime_asked, runtime_passes, runtime_says};
+const Filter runtime{23,
+                     Kind::fixed,
+                     "runtime",
+                     "image",
+                     "The node can start this kind of task.",
+                     runtime_asked,
+                     runtime_passes,
+                     runtime_says};
 
 }  // namespace crater::engine::filter

@@ -23,7 +23,9 @@ int Backlog::find(const std::string& name) const {
 std::vector<int> Backlog::in_order() const {
     std::vector<int> out;
     for (const auto& [name, position] : positions_) out.push_back(position);
-    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return queue(a).spec.priority.value > queue(b).spec.priority.value; });
+    std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
+        return queue(a).spec.priority.value > queue(b).spec.priority.value;
+    });
     return out;
 }
 
@@ -48,7 +50,8 @@ std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, int priority, const W
         const auto count = static_cast<std::int64_t>(members->jobs.size());
         length += count;
         if (members->priority > priority) ahead += count;
-        if (members->priority == priority) ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
+        if (members->priority == priority)
+            ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
     }
     return {ahead + 1, length};
 }
@@ -57,7 +60,9 @@ std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
     std::vector<std::pair<int, Waiting>> out;
     for (const auto& [key, members] : queue(q).classes)
         for (const auto& job : members->jobs) out.emplace_back(members->priority, job);
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     return out;
 }
 

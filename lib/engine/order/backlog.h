@@ -1,5 +1,6 @@
-// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape and number of tasks stand and fall together, so
-// that what blocks the first blocks all, and ten thousand of them cost one look. Within a queue: priority, then submit time, then id.
+// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape and number of tasks
+// stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
+// Within a queue: priority, then submit time, then id.
 #pragma once
 
 #include <map>
@@ -27,7 +28,9 @@ struct Waiting {
     Instant submitted;
     std::string_view id;  // of the job, which owns the text
     int job = -1;
-    bool operator<(const Waiting& o) const { return submitted != o.submitted ? submitted < o.submitted : id < o.id; }
+    bool operator<(const Waiting& o) const {
+        return submitted != o.submitted ? submitted < o.submitted : id < o.id;
+    }
 };
 
 struct WaitClass {

@@ -103,7 +103,8 @@ TEST_F(Order, a_gang_starts_whole_or_not_at_all) {
     ASSERT_EQ(plan.placements.size(), 1u);
     ASSERT_EQ(plan.placements[0].tasks.size(), 5u);
     std::set<std::pair<std::string, std::int64_t>> cards;
-    for (const auto& [task, allocation] : plan.placements[0].tasks) cards.insert({allocation.node, allocation.gpus.at(0).index});
+    for (const auto& [task, allocation] : plan.placements[0].tasks)
+        cards.insert({allocation.node, allocation.gpus.at(0).index});
     EXPECT_EQ(cards.size(), 5u);
 }
 

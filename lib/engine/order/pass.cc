@@ -1,4 +1,5 @@
-// One pass: queues by priority, classes of equal jobs by their first job, and for each the question whether it can start.
+// One pass: queues by priority, classes of equal jobs by their first job, and for each the question whether
+// it can start.
 #include <algorithm>
 #include <queue>
 
@@ -36,10 +37,15 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).node.exclusive;
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (shapes_.has_column(members.shape)) return shapes_.column(members.shape, cluster_, looked_).best() >= 0 || (blocked.gains_seen = gains_, false);
+    if (shapes_.has_column(members.shape))
+        return shapes_.column(members.shape, cluster_, looked_).best() >= 0 ||
+               (blocked.gains_seen = gains_, false);
     for (auto g = blocked.gains_seen; g < gains_; ++g) {
         ++looked_;
-        if (evaluate(Look(shapes_.at(members.shape), cluster_, gained_nodes_[static_cast<std::size_t>(g - gained_base_)])).fits()) return true;
+        if (evaluate(Look(shapes_.at(members.shape), cluster_,
+                          gained_nodes_[static_cast<std::size_t>(g - gained_base_)]))
+                .fits())
+            return true;
     }
     blocked.gains_seen = gains_;
     return false;
@@ -52,7 +58,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     int considered = 0;
     const auto spent = [&] {
         const int scans = looked_ / std::max(1, cluster_.size());
-        return static_cast<int>(plan.placements.size()) >= limits.placements_max || considered + scans >= limits.evaluations_max;
+        return static_cast<int>(plan.placements.size()) >= limits.placements_max ||
+               considered + scans >= limits.evaluations_max;
     };
     for (const int q : backlog_.in_order()) {
         std::vector<WaitClass*> heap;
@@ -77,7 +84,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     }
     for (int q = 0; q < backlog_.queue_count(); ++q)
         for (const auto& [key, members] : backlog_.queue(q).classes)
-            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_)) wake_at_ = at;
+            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
+                wake_at_ = at;
     dirty_ = plan.more;
     return plan;
 }
@@ -101,7 +109,8 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         blocked.eased_seen = tenants_.eased(blocked.tenant);
         return false;
     }
-    // While its victims stop it waits for them; when they are gone and others were quicker, it may choose again.
+    // While its victims stop it waits for them; when they are gone and others were quicker, it may choose
+    // again.
     Instant retry_at;
     if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
@@ -109,7 +118,8 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         if (auto set = choose_victims(slot, now, &retry_at))
             if (preempt(slot, std::move(*set), plan)) return true;
     }
-    blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
+    blocked = {
+        .why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
     return false;
 }
 

@@ -40,12 +40,10 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
     if (outcome.kind != Outcome::no_room) return outcome;
 
     // Slices kept for a job of lower priority are not kept from this one.
-    bool lower = false;
-    for (const int p : preemptors_) {
-        if (job(p).info.priority >= slot.info.priority) continue;
-        for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1), lower = true;
-    }
-    if (!lower) return outcome;
+    if (!lower_pledges(slot)) return outcome;
+    for (const int p : preemptors_)
+        if (job(p).info.priority < slot.info.priority)
+            for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
     Outcome again = fill(slot);
     if (again.kind == Outcome::placed) {
         // The others keep waiting for theirs, on books that are over for now.
@@ -65,7 +63,8 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
     Outcome out;
     out.slices.reserve(static_cast<std::size_t>(slot.waiting));  // booked by address
     Amounts charged{};
-    // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true for no other job.
+    // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true
+    // for no other job.
     const bool alone = shape.node.exclusive;
     Column own_view;
     if (alone) count_own_tasks(slot);
@@ -76,7 +75,8 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
             out.kind = Outcome::no_room;
             break;
         }
-        const Look look(shape, cluster_, best, When::now, alone ? own_tasks_[static_cast<std::size_t>(best)] : 0);
+        const Look look(shape, cluster_, best, When::now,
+                        alone ? own_tasks_[static_cast<std::size_t>(best)] : 0);
         out.slices.push_back(look.slices());
         if (alone) ++own_tasks_[static_cast<std::size_t>(best)];
         cluster_.try_book(out.slices.back(), 1);
@@ -122,7 +122,8 @@ DecisionTrace Engine::Impl::trace(const Shape& shape, Column& column) {
             candidate.terms.reserve(scores.size());
             for (std::size_t i = 0; i < scores.size(); ++i)
                 if (weights[i] > 0)
-                    candidate.terms.push_back({std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
+                    candidate.terms.push_back(
+                        {std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
         }
         out.candidates.push_back(std::move(candidate));
     }
@@ -137,9 +138,11 @@ DecisionTrace Engine::Impl::trace(const Shape& shape, Column& column) {
         --open;
         const Look look(shape, cluster_, cluster_.by_name()[r]);
         const auto& row = *filters[verdict.filter];
-        out.rejections.push_back({std::string(row.name), column.rejected(verdict.filter), look.node.name, row.says(look)});
+        out.rejections.push_back(
+            {std::string(row.name), column.rejected(verdict.filter), look.node.name, row.says(look)});
     }
-    std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+    std::stable_sort(out.rejections.begin(), out.rejections.end(),
+                     [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
     return out;
 }
 

@@ -38,7 +38,9 @@ Groups linked_groups(const Node& node, Mask from) {
 Groups domain_groups(const Node& node, Mask from) {
     Groups out;
     for (std::size_t d = 0; d < node.domains.size(); ++d)
-        if (const Mask group = from & node.cards_in(static_cast<int>(d)); group && out.count < out.masks.size()) out.masks[out.count++] = group;
+        if (const Mask group = from & node.cards_in(static_cast<int>(d));
+            group && out.count < out.masks.size())
+            out.masks[out.count++] = group;
     return out;
 }
 
@@ -52,11 +54,13 @@ Mask tightest(const Groups& groups, int wanted) {
     return best;
 }
 
-// Lower is taken first: the fullest card that serves (the emptiest when spreading), then one whose domain has room too.
+// Lower is taken first: the fullest card that serves (the emptiest when spreading), then one whose domain has
+// room too.
 std::int64_t rank_of(const Look& look, std::size_t c) {
     const auto free = look.card_memory_free(c);
     const int domain = look.node.cards[c].domain;
-    const bool holds = look.shape.numa != NumaPolicy::none && domain >= 0 && look.domain_holds(static_cast<std::size_t>(domain));
+    const bool holds = look.shape.numa != NumaPolicy::none && domain >= 0 &&
+                       look.domain_holds(static_cast<std::size_t>(domain));
     return (look.shape.policy == Policy::spread ? -free : free) * 2 + (holds ? 0 : 1);
 }
 
@@ -66,7 +70,8 @@ Mask lowest(const Look& look, Mask from, int wanted) {
     std::size_t count = 0;
     for (std::size_t c = 0; c < look.node.cards.size(); ++c)
         if (has(from, c)) order[count++] = {rank_of(look, c), c};
-    std::partial_sort(order.begin(), order.begin() + wanted, order.begin() + static_cast<std::ptrdiff_t>(count));
+    std::partial_sort(order.begin(), order.begin() + wanted,
+                      order.begin() + static_cast<std::ptrdiff_t>(count));
     Mask out = 0;
     for (int i = 0; i < wanted; ++i) out |= Mask{1} << order[static_cast<std::size_t>(i)].second;
     return out;
@@ -85,7 +90,8 @@ Mask connected(const Look& look, Mask group, int wanted) {
 }
 
 bool hangs_together(const Node& node, Mask cards) {
-    return std::popcount(cards) < 2 || linked_with(node, static_cast<std::size_t>(std::countr_zero(cards)), cards) == cards;
+    return std::popcount(cards) < 2 ||
+           linked_with(node, static_cast<std::size_t>(std::countr_zero(cards)), cards) == cards;
 }
 
 }  // namespace
@@ -98,7 +104,8 @@ std::optional<CardPick> pick_cards(const Look& look, Mask from) {
 
     const Node& node = look.node;
     if (look.shape.interconnect != Interconnect::same_numa)
-        if (const Mask group = tightest(linked_groups(node, from), wanted)) return CardPick{connected(look, group, wanted), true};
+        if (const Mask group = tightest(linked_groups(node, from), wanted))
+            return CardPick{connected(look, group, wanted), true};
     if (look.shape.interconnect == Interconnect::nvlink) return std::nullopt;
     if (const Mask group = tightest(domain_groups(node, from), wanted)) {
         const Mask cards = lowest(look, group, wanted);

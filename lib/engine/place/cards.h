@@ -11,11 +11,12 @@ struct CardPick {
     Mask cards = 0;
     bool linked = false;
 };
-// As many cards as the shape wants out of `from`, linked as it wants; none when that cannot be. No cards wanted: an empty pick.
+// As many cards as the shape wants out of `from`, linked as it wants; none when that cannot be. No cards
+// wanted: an empty pick.
 std::optional<CardPick> pick_cards(const Look& look, Mask from);
 
-// Whole physical cores with all their threads, next to the cards, for a task that has cards and asks for a whole number of them.
-// While they last: otherwise it gets a share of the node's other cores.
+// Whole physical cores with all their threads, next to the cards, for a task that has cards and asks for a
+// whole number of them. While they last: otherwise it gets a share of the node's other cores.
 void pick_cores(const Look& look, const Choice& parts, Slices& out);
 
 }  // namespace crater::engine

@@ -17,7 +17,8 @@ bool is_asked(const Shape& shape, std::size_t position) { return shape.asked >> 
 int fixed_filter(const Look& look) {
     for (const auto position : filter::in_order()) {
         const auto& row = filter::at(position);
-        if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look)) return position;
+        if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look))
+            return position;
     }
     return -1;
 }
@@ -63,14 +64,16 @@ int Column::refresh(const Shape& shape, const Cluster& cluster, const std::vecto
     if (!filled_ || synced_ < cluster.changes_begin() || end - synced_ > nodes) {
         for (const int n : node_of_) look_at(n, shape, cluster, own_tasks), ++looked;
     } else {
-        for (auto at = synced_; at < end; ++at) look_at(cluster.change(at), shape, cluster, own_tasks), ++looked;
+        for (auto at = synced_; at < end; ++at)
+            look_at(cluster.change(at), shape, cluster, own_tasks), ++looked;
     }
     filled_ = true;
     synced_ = end;
     return looked;
 }
 
-void Column::look_at(int n, const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>* own_tasks) {
+void Column::look_at(int n, const Shape& shape, const Cluster& cluster,
+                     const std::vector<std::int64_t>* own_tasks) {
     const auto rank = static_cast<std::size_t>(cluster.rank(n));
     Entry& entry = entries_[rank];
     if (entry.counted && entry.version == cluster.version(n)) return;
@@ -83,7 +86,8 @@ void Column::look_at(int n, const Shape& shape, const Cluster& cluster, const st
         if (!entry.verdict.fits() && entry.verdict.filter != absent) rejected_[entry.verdict.filter] += by;
     };
     if (entry.counted) count(-1);
-    entry.verdict = entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)} : evaluate(look, true);
+    entry.verdict =
+        entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)} : evaluate(look, true);
     count(1);
     entry.counted = true;
     entry.version = cluster.version(n);

@@ -18,9 +18,9 @@ Order sorted_positions() {
     out.count = table().size();
     CRATER_CHECK(out.count <= filters_max);
     for (std::size_t i = 0; i < out.count; ++i) out.positions[i] = static_cast<std::uint8_t>(i);
-    std::sort(out.positions.begin(), out.positions.begin() + static_cast<std::ptrdiff_t>(out.count), [](auto a, auto b) {
-        return std::pair(table()[a]->order, a) < std::pair(table()[b]->order, b);
-    });
+    std::sort(
+        out.positions.begin(), out.positions.begin() + static_cast<std::ptrdiff_t>(out.count),
+        [](auto a, auto b) { return std::pair(table()[a]->order, a) < std::pair(table()[b]->order, b); });
     return out;
 }
 

@@ -1,4 +1,5 @@
-// Who holds what: booking what was decided, freeing it, and the slices kept for a preemptor while its victims stop.
+// Who holds what: booking what was decided, freeing it, and the slices kept for a preemptor while its victims
+// stop.
 #include "engine_impl.h"
 #include "state/fact_hash.h"
 
@@ -39,7 +40,8 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     const int n = task.slices.node;
     cluster_.book(task.slices, -1);
     auto& held = held_on_[static_cast<std::size_t>(n)];
-    const auto it = std::find_if(held.begin(), held.end(), [&](const Held& h) { return h.job == slot.position && h.task == t; });
+    const auto it = std::find_if(held.begin(), held.end(),
+                                 [&](const Held& h) { return h.job == slot.position && h.task == t; });
     CRATER_CHECK(it != held.end());
     *it = held.back();
     held.pop_back();
@@ -77,8 +79,11 @@ void Engine::Impl::drop_pledge(JobSlot& slot) {
         gained(slices.node);
     }
     slot.pledge.clear();
-    slot.victims.clear();  // they go on stopping; nobody waits for them in particular
-    std::erase(preemptors_, slot.position);
+    // The victims go on stopping; nobody waits for them in particular.
+    for (const int v : slot.victims) std::erase(job(v).waited_for_by, slot.position);
+    slot.victims.clear();
+    if (std::erase(preemptors_, slot.position) > 0)
+        if (--pledged_priorities_[slot.info.priority] == 0) pledged_priorities_.erase(slot.info.priority);
 }
 
 // A victim holds nothing any more, or is gone: who waited for it is told.
@@ -86,7 +91,8 @@ void Engine::Impl::victim_done(JobSlot& victim) {
     if (!victim.stopping) return;
     victim.stopping = false;
     std::erase(stopping_, victim.position);
-    for (const int p : preemptors_) std::erase(job(p).victims, victim.position);
+    for (const int p : victim.waited_for_by) std::erase(job(p).victims, victim.position);
+    victim.waited_for_by.clear();
 }
 
 }  // namespace crater::engine

@@ -8,7 +8,13 @@
 namespace crater::engine {
 
 Look::Look(const Shape& s, const Cluster& c, int position, When w, std::int64_t own)
-    : shape(s), cluster(c), node(c.node(position)), books(w == When::now ? c.used() : c.nothing()), n(position), when(w), own_tasks(own) {
+    : shape(s),
+      cluster(c),
+      node(c.node(position)),
+      books(w == When::now ? c.used() : c.nothing()),
+      n(position),
+      when(w),
+      own_tasks(own) {
     if (shape.cards > 0) mask_cards();
 }
 
@@ -43,7 +49,8 @@ void Look::mask_cards() {
         cards.compute |= bit;
         if (!wants.whole && tasks >= tasks_max) continue;
         cards.slots |= bit;
-        if (when == When::now && gpu_limit > 0 && c < node.live.gpus.size() && node.live.gpus[c] > gpu_limit) continue;
+        if (when == When::now && gpu_limit > 0 && c < node.live.gpus.size() && node.live.gpus[c] > gpu_limit)
+            continue;
         cards.load |= bit;
     }
 }
@@ -70,21 +77,24 @@ std::int64_t Look::card_memory_free(std::size_t c) const {
 
 bool Look::domain_holds(std::size_t d) const {
     const Domain& part = node.domains[d];
-    return shape.cpu <= part.cpu - domain(books.domain_cpu, d) && shape.memory <= part.memory - domain(books.domain_memory, d) &&
+    return shape.cpu <= part.cpu - domain(books.domain_cpu, d) &&
+           shape.memory <= part.memory - domain(books.domain_memory, d) &&
            shape.bandwidth <= part.bandwidth - domain(books.domain_bandwidth, d);
 }
 
 bool Look::disk_serves(std::size_t k) const {
     const DiskUnit& unit = node.disks[k];
     if (unit.gone) return false;
-    if (shape.disk_latency_max > 0 && (unit.latency == 0 || unit.latency > shape.disk_latency_max)) return false;
+    if (shape.disk_latency_max > 0 && (unit.latency == 0 || unit.latency > shape.disk_latency_max))
+        return false;
     if (shape.disk_random_min > 0 && unit.random_read < shape.disk_random_min) return false;
     return unit.stability >= shape.disk_stability;
 }
 
 bool Look::disk_holds(std::size_t k) const {
     const DiskUnit& unit = node.disks[k];
-    return shape.disk_size <= unit.size - disk(books.disk_size, k) && shape.disk_iops <= unit.iops - disk(books.disk_iops, k) &&
+    return shape.disk_size <= unit.size - disk(books.disk_size, k) &&
+           shape.disk_iops <= unit.iops - disk(books.disk_iops, k) &&
            shape.disk_bandwidth <= unit.bandwidth - disk(books.disk_bandwidth, k);
 }
 
@@ -120,7 +130,8 @@ bool choose_strictly(const Look& look, Choice& out) {
         const Mask here = look.cards.load & look.node.cards_in(static_cast<int>(d));
         const auto pick = pick_cards(look, here);
         if (!pick) continue;
-        const auto left = (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu - look.domain(look.books.domain_cpu, d);
+        const auto left = (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu -
+                          look.domain(look.books.domain_cpu, d);
         if (left >= least) continue;
         least = left;
         out.cards = pick->cards;
@@ -145,7 +156,9 @@ bool choose_freely(const Look& look, Choice& out) {
     if (look.shape.bandwidth == 0) return true;
     bool all = false;
     for (std::size_t d = 0; d < look.node.domains.size(); ++d) {
-        if (look.shape.bandwidth > look.node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d)) continue;
+        if (look.shape.bandwidth >
+            look.node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d))
+            continue;
         const bool holds = look.domain_holds(d);
         if (out.domain < 0 || (holds && !all)) out.domain = static_cast<int>(d), all = holds;
     }
@@ -159,7 +172,8 @@ const std::optional<Choice>& Look::choice() const {
     chosen_ = true;
     Choice out;
     const bool strict = shape.numa == NumaPolicy::strict;
-    if (choose_disk(*this, out) && (strict ? choose_strictly(*this, out) : choose_freely(*this, out))) choice_ = out;
+    if (choose_disk(*this, out) && (strict ? choose_strictly(*this, out) : choose_freely(*this, out)))
+        choice_ = out;
     return choice_;
 }
 
@@ -174,11 +188,14 @@ Slices Look::slices() const {
     }
     out.cpu = shape.cpu;
     out.cpu_only = shape.cards == 0;
-    if (parts.domain >= 0 && node.domains[static_cast<std::size_t>(parts.domain)].id >= 0) out.domain = parts.domain;
+    if (parts.domain >= 0 && node.domains[static_cast<std::size_t>(parts.domain)].id >= 0)
+        out.domain = parts.domain;
     out.memory = shape.memory;
     out.bandwidth = shape.bandwidth;
     out.disk = parts.disk;
-    if (out.disk >= 0) out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops, out.disk_bandwidth = shape.disk_bandwidth;
+    if (out.disk >= 0)
+        out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops,
+        out.disk_bandwidth = shape.disk_bandwidth;
     out.node_exclusive = shape.node.exclusive;
     pick_cores(*this, parts, out);
     return out;

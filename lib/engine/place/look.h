@@ -1,5 +1,5 @@
-// One shape looked at on one node: the cards that could serve after each condition, and the parts it would get.
-// Cheap to make; lives for one evaluation.
+// One shape looked at on one node: the cards that could serve after each condition, and the parts it would
+// get. Cheap to make; lives for one evaluation.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,8 @@ struct Choice {
 enum class When { now, empty };
 
 struct Look {
-    Look(const Shape& shape, const Cluster& cluster, int node, When when = When::now, std::int64_t own_tasks = 0);
+    Look(const Shape& shape, const Cluster& cluster, int node, When when = When::now,
+         std::int64_t own_tasks = 0);
 
     const Shape& shape;
     const Cluster& cluster;
@@ -42,9 +43,15 @@ struct Look {
     const Settings& settings() const { return cluster.settings(); }
     // Amounts of this node, card, domain, disk as the books have them.
     std::int64_t at(const Ledger::Column& column) const { return column[static_cast<std::size_t>(n)]; }
-    std::int64_t card(const Ledger::Column& column, std::size_t c) const { return column[static_cast<std::size_t>(node.cards_at) + c]; }
-    std::int64_t domain(const Ledger::Column& column, std::size_t d) const { return column[static_cast<std::size_t>(node.domains_at) + d]; }
-    std::int64_t disk(const Ledger::Column& column, std::size_t k) const { return column[static_cast<std::size_t>(node.disks_at) + k]; }
+    std::int64_t card(const Ledger::Column& column, std::size_t c) const {
+        return column[static_cast<std::size_t>(node.cards_at) + c];
+    }
+    std::int64_t domain(const Ledger::Column& column, std::size_t d) const {
+        return column[static_cast<std::size_t>(node.domains_at) + d];
+    }
+    std::int64_t disk(const Ledger::Column& column, std::size_t k) const {
+        return column[static_cast<std::size_t>(node.disks_at) + k];
+    }
     const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.cards[c].type); }
 
     std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone

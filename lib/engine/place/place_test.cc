@@ -30,7 +30,9 @@ TEST_F(Place, whole_cards_are_shared_with_nobody) {
 
 TEST_F(Place, memory_below_the_cards_size_shares_it_rounded_up_and_weighted) {
     node(make_node("n1", 1));
-    const auto plan = run({a_job("a").gpus(1000).gpu_memory(16384), a_job("b").gpus(1000).gpu_memory(16384).at(1), a_job("c").gpus(1000).gpu_memory(16384).at(2)});
+    const auto plan =
+        run({a_job("a").gpus(1000).gpu_memory(16384), a_job("b").gpus(1000).gpu_memory(16384).at(1),
+             a_job("c").gpus(1000).gpu_memory(16384).at(2)});
     ASSERT_EQ(plan.placements.size(), 2u);
     const auto slice = allocation_of(plan, "a")->gpus.at(0);
     EXPECT_EQ(slice.memory.value, 16640);  // 13 steps of 1280
@@ -63,7 +65,8 @@ TEST_F(Place, compute_is_a_hard_cap_only_when_given) {
 
 TEST_F(Place, at_most_max_tasks_per_gpu_share_a_card) {
     node(make_node("n1", 1));
-    for (int i = 0; i < 12; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).gpu_memory(1024).cpu(100)});
+    for (int i = 0; i < 12; ++i)
+        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).gpu_memory(1024).cpu(100)});
     EXPECT_EQ(engine.pass(noon).placements.size(), 8u);
 }
 
@@ -76,13 +79,15 @@ TEST_F(Place, gives_gpu_tasks_whole_cores_next_to_their_card) {
         ASSERT_NE(got, nullptr);
         const bool first_domain = got->gpus[0].index == 0;
         EXPECT_EQ(got->numa_node, first_domain ? 0 : 1);
-        EXPECT_EQ(got->cpu_set, (first_domain ? std::vector<std::int64_t>{0, 1, 2, 3} : std::vector<std::int64_t>{8, 9, 10, 11}));
+        EXPECT_EQ(got->cpu_set, (first_domain ? std::vector<std::int64_t>{0, 1, 2, 3}
+                                              : std::vector<std::int64_t>{8, 9, 10, 11}));
     }
 }
 
 TEST_F(Place, gives_shares_where_whole_cores_do_not_come_out_even_and_to_cpu_only_work) {
     node(make_node("n1", 1, 1));
-    const auto plan = run({a_job("a").gpus(500).cpu(1000), a_job("b").gpus(500).cpu(1500).at(1), a_job("c").cpu(2000).at(2)});
+    const auto plan = run(
+        {a_job("a").gpus(500).cpu(1000), a_job("b").gpus(500).cpu(1500).at(1), a_job("c").cpu(2000).at(2)});
     for (const char* id : {"a", "b", "c"}) {
         ASSERT_NE(allocation_of(plan, id), nullptr) << id;
         EXPECT_TRUE(allocation_of(plan, id)->cpu_set.empty()) << id;
@@ -183,7 +188,8 @@ TEST_F(Place, labels_pools_names_and_draining_are_kept) {
         node(inventory);
     }
     engine.apply(NodeFlags{"n1", true, false});
-    auto labelled = a_job("label"), pooled = a_job("pool"), named = a_job("name"), excluded = a_job("exclude");
+    auto labelled = a_job("label"), pooled = a_job("pool"), named = a_job("name"),
+         excluded = a_job("exclude");
     labelled.spec.node.labels["zone"] = "n2";
     pooled.spec.node.pool = "fast";
     named.spec.node.include = {"n1"};

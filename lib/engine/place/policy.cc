@@ -18,13 +18,46 @@ struct Preset {
     std::array<Weight, 8> weights;
 };
 
-// What a policy wants most stands first. Fitting exactly beats everything in best_fit, being full in binpack, being idle in spread.
-// `priority` is about who may push whom aside (order and preemption); it places like best_fit.
+// What a policy wants most stands first. Fitting exactly beats everything in best_fit, being full in binpack,
+// being idle in spread. `priority` is about who may push whom aside (order and preemption); it places like
+// best_fit.
 constexpr Preset presets[] = {
-    {Policy::best_fit, {{{"fit", 4}, {"fragmentation", 3}, {"gpu_thrift", 3}, {"interconnect", 2}, {"numa", 1}, {"disk", 1}, {"load", 1}, {"capacity", 1}}}},
-    {Policy::binpack, {{{"load", 6}, {"fragmentation", 3}, {"gpu_thrift", 3}, {"interconnect", 2}, {"fit", 1}, {"numa", 1}, {"disk", 1}, {"capacity", 0}}}},
-    {Policy::spread, {{{"load", 6}, {"gpu_thrift", 3}, {"capacity", 2}, {"interconnect", 2}, {"numa", 1}, {"disk", 1}, {"fit", 0}, {"fragmentation", 0}}}},
-    {Policy::priority, {{{"fit", 4}, {"fragmentation", 3}, {"gpu_thrift", 3}, {"interconnect", 2}, {"numa", 1}, {"disk", 1}, {"load", 1}, {"capacity", 1}}}},
+    {Policy::best_fit,
+     {{{"fit", 4},
+       {"fragmentation", 3},
+       {"gpu_thrift", 3},
+       {"interconnect", 2},
+       {"numa", 1},
+       {"disk", 1},
+       {"load", 1},
+       {"capacity", 1}}}},
+    {Policy::binpack,
+     {{{"load", 6},
+       {"fragmentation", 3},
+       {"gpu_thrift", 3},
+       {"interconnect", 2},
+       {"fit", 1},
+       {"numa", 1},
+       {"disk", 1},
+       {"capacity", 0}}}},
+    {Policy::spread,
+     {{{"load", 6},
+       {"gpu_thrift", 3},
+       {"capacity", 2},
+       {"interconnect", 2},
+       {"numa", 1},
+       {"disk", 1},
+       {"fit", 0},
+       {"fragmentation", 0}}}},
+    {Policy::priority,
+     {{{"fit", 4},
+       {"fragmentation", 3},
+       {"gpu_thrift", 3},
+       {"interconnect", 2},
+       {"numa", 1},
+       {"disk", 1},
+       {"load", 1},
+       {"capacity", 1}}}},
 };
 
 std::vector<double> in_table_order(const Preset& preset) {

@@ -57,8 +57,9 @@ void read_disk(const DiskRequest& disk, Shape& shape) {
 
 std::string key_of(const Shape& s) {
     FactBytes bytes;
-    for (const std::int64_t v : {std::int64_t{s.cards}, s.part, s.gpu_memory, s.compute_cap, std::int64_t{s.capability}, s.cpu, s.memory,
-                                 s.bandwidth, s.disk_size, s.disk_iops, s.disk_bandwidth, s.disk_latency_max, s.disk_random_min})
+    for (const std::int64_t v : {std::int64_t{s.cards}, s.part, s.gpu_memory, s.compute_cap,
+                                 std::int64_t{s.capability}, s.cpu, s.memory, s.bandwidth, s.disk_size,
+                                 s.disk_iops, s.disk_bandwidth, s.disk_latency_max, s.disk_random_min})
         bytes.add(v);
     for (const bool v : {s.gpu_exclusive, s.inference, s.image}) bytes.add(v);
     bytes.add(lower_text(s.gpu_model));
@@ -77,12 +78,14 @@ CardNeed need_of(const Shape& s, const Settings& settings, const CardType& card)
     const auto fails = [&](CardNeed::Fails why) { return need.fails = why, need; };
     if (!model_matches(card.model, s.gpu_model)) return fails(CardNeed::model);
     if (card.capability < s.capability) return fails(CardNeed::capability);
-    if (!s.precision.empty() && std::find(card.precisions.begin(), card.precisions.end(), s.precision) == card.precisions.end())
+    if (!s.precision.empty() &&
+        std::find(card.precisions.begin(), card.precisions.end(), s.precision) == card.precisions.end())
         return fails(CardNeed::precision);
     if (s.gpu_memory > card.nominal) return fails(CardNeed::size);
 
     const bool all_memory = s.gpu_memory == 0 || s.gpu_memory >= card.memory;
-    need.whole = s.gpu_exclusive || (s.part == 1000 && all_memory && (s.gpu_memory == 0 || s.compute_cap == 0));
+    need.whole =
+        s.gpu_exclusive || (s.part == 1000 && all_memory && (s.gpu_memory == 0 || s.compute_cap == 0));
     if (need.whole) {
         need.memory = card.memory;
         need.compute = 1000;
@@ -93,13 +96,17 @@ CardNeed need_of(const Shape& s, const Settings& settings, const CardType& card)
     need.memory = s.gpu_memory == 0 ? card.memory / 1000 * s.part + card.memory % 1000 * s.part / 1000
                                     : std::min(card.memory, round_up(s.gpu_memory, granule));
     need.capped = s.compute_cap > 0;
-    need.compute = need.capped     ? s.compute_cap
-                   : s.part < 1000 ? s.part
-                                   : std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, card.memory), 1, 1000);
+    need.compute =
+        need.capped ? s.compute_cap
+        : s.part < 1000
+            ? s.part
+            : std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, card.memory), 1, 1000);
     if (s.inference) {
         const double part = settings.inference_max_gpu_fraction;
-        const double asked = s.gpu_memory > 0 ? static_cast<double>(s.gpu_memory) / static_cast<double>(std::max<std::int64_t>(1, card.nominal))
-                                              : static_cast<double>(s.part) / 1000;
+        const double asked = s.gpu_memory > 0
+                                 ? static_cast<double>(s.gpu_memory) /
+                                       static_cast<double>(std::max<std::int64_t>(1, card.nominal))
+                                 : static_cast<double>(s.part) / 1000;
         const bool whole_by_name = s.gpu_memory >= card.memory && s.gpu_memory > 0;
         if (asked > part && !whole_by_name) return fails(CardNeed::inference_part);
     }

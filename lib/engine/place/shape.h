@@ -1,4 +1,5 @@
-// What a task asks for, prepared once: equal requests share one shape, and with it what is known about each node.
+// What a task asks for, prepared once: equal requests share one shape, and with it what is known about each
+// node.
 #pragma once
 
 #include <cstdint>

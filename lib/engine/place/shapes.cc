@@ -36,7 +36,8 @@ void Shapes::drop(int shape) {
     if (unused_.size() > unused_max) trim_unused();
 }
 
-// A shape may stand in the list several times, or be in use again: only the last entry of an unused one counts.
+// A shape may stand in the list several times, or be in use again: only the last entry of an unused one
+// counts.
 void Shapes::trim_unused() {
     const int oldest = unused_.front();
     unused_.pop_front();
@@ -50,7 +51,8 @@ void Shapes::trim_unused() {
     free_.push_back(oldest);
 }
 
-Column& Shapes::column(int shape, const Cluster& cluster, int& looked, const std::vector<std::int64_t>* own_tasks) {
+Column& Shapes::column(int shape, const Cluster& cluster, int& looked,
+                       const std::vector<std::int64_t>* own_tasks) {
     auto& slot = *slots_[static_cast<std::size_t>(shape)];
     slot.used_at = ++clock_;
     if (!slot.column) {
@@ -66,7 +68,8 @@ void Shapes::make_space(std::size_t nodes, const Slot* keep) {
     while (columns_ > 0 && (columns_ + 1) * std::max<std::size_t>(1, nodes) > entries_max) {
         Slot* oldest = nullptr;
         for (auto& slot : slots_)
-            if (slot && slot->column && slot.get() != keep && (!oldest || slot->used_at < oldest->used_at)) oldest = slot.get();
+            if (slot && slot->column && slot.get() != keep && (!oldest || slot->used_at < oldest->used_at))
+                oldest = slot.get();
         if (!oldest) return;
         oldest->column.reset();
         --columns_;

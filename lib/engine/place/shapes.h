@@ -1,5 +1,6 @@
-// All shapes in use, with what is known of the nodes for each. Shapes no job uses are kept for a while, because the next job is
-// often like the last; columns are dropped, least recently used first, when they outgrow their budget.
+// All shapes in use, with what is known of the nodes for each. Shapes no job uses are kept for a while,
+// because the next job is often like the last; columns are dropped, least recently used first, when they
+// outgrow their budget.
 #pragma once
 
 #include <deque>
@@ -18,7 +19,8 @@ class Shapes {
     void drop(int shape);
     const Shape& at(int shape) const { return slots_[static_cast<std::size_t>(shape)]->shape; }
     // Up to date. Adds the nodes looked at to `looked`.
-    Column& column(int shape, const Cluster& cluster, int& looked, const std::vector<std::int64_t>* own_tasks = nullptr);
+    Column& column(int shape, const Cluster& cluster, int& looked,
+                   const std::vector<std::int64_t>* own_tasks = nullptr);
     bool has_column(int shape) const { return slots_[static_cast<std::size_t>(shape)]->column != nullptr; }
     void forget();  // settings changed: everything known of cards and nodes is void
 

@@ -124,7 +124,8 @@ TEST_F(Preempt, one_large_victim_is_not_joined_by_small_ones) {
 
 TEST_F(Preempt, each_of_equal_preemptors_gets_its_own_victim) {
     engine.apply(NodeSet{make_node("n1", 4)});
-    for (int i = 0; i < 4; ++i) run(a_job("v" + std::to_string(i)).gpus(1000).cpu(8000).priority(100).preemptible());
+    for (int i = 0; i < 4; ++i)
+        run(a_job("v" + std::to_string(i)).gpus(1000).cpu(8000).priority(100).preemptible());
     for (int i = 0; i < 3; ++i) add(a_job("h" + std::to_string(i)).gpus(1000).cpu(8000).priority(900).at(i));
     const auto plan = engine.pass(now);
     EXPECT_EQ(victims(plan).size(), 3u);
@@ -212,7 +213,8 @@ TEST_F(Preempt, survives_a_restart_without_choosing_again) {
         Allocation allocation;
         allocation.node = "n1";
         const int card = std::string(id) == "v1" ? 0 : 1;
-        allocation.gpus.push_back({card, "GPU-n1-" + std::to_string(card), MilliGpu(1000), Mebibytes(40960), true, false});
+        allocation.gpus.push_back(
+            {card, "GPU-n1-" + std::to_string(card), MilliGpu(1000), Mebibytes(40960), true, false});
         allocation.cpu = MilliCpu(1000);
         allocation.memory = Bytes(gib);
         restarted.apply(TaskPlaced{id, 0, allocation, now});

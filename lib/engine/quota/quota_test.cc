@@ -74,7 +74,8 @@ TEST_F(Quotas, count_jobs_at_once_and_gpu_memory_as_rounded) {
     add(a_job("d").at(3));
     const auto plan = engine.pass(noon);
     EXPECT_EQ(plan.placements.size(), 1u);
-    EXPECT_EQ(engine.why("d", noon)->summary, "Needs 1 job at once; tenant team may hold 2 jobs at once and holds 2 jobs at once now.");
+    EXPECT_EQ(engine.why("d", noon)->summary,
+              "Needs 1 job at once; tenant team may hold 2 jobs at once and holds 2 jobs at once now.");
 }
 
 TEST_F(Quotas, of_a_gang_are_charged_whole_or_not_at_all) {

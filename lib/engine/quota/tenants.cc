@@ -18,7 +18,8 @@ std::string disk_words(std::int64_t n) { return bytes_words(n) + " of disk"; }
 
 constexpr QuotaRow quota_rows[quota_kinds] = {
     {"gpu", "resources.gpu.count", [](const Quota& q) { return value_or_none(q.gpu); }, card_words},
-    {"gpu_memory", "resources.gpu.memory", [](const Quota& q) { return value_or_none(q.gpu_memory); }, gpu_memory_words},
+    {"gpu_memory", "resources.gpu.memory", [](const Quota& q) { return value_or_none(q.gpu_memory); },
+     gpu_memory_words},
     {"cpu", "resources.cpu.cores", [](const Quota& q) { return value_or_none(q.cpu); }, core_words},
     {"memory", "resources.memory.size", [](const Quota& q) { return value_or_none(q.memory); }, memory_words},
     {"disk", "resources.disk.size", [](const Quota& q) { return value_or_none(q.disk); }, disk_words},
@@ -89,7 +90,8 @@ Ceiling Tenants::over(int tenant, const Amounts& amounts, bool of_empty) const {
             const auto cap = quota_rows[kind].cap(book.hard);
             const auto held = of_empty ? 0 : book.held[kind];
             // Nothing asked of a kind is within any cap, also one that was lowered below what is held.
-            if (cap >= 0 && amounts[kind] > 0 && amounts[kind] > cap - held) return {t, kind, cap, held, amounts[kind]};
+            if (cap >= 0 && amounts[kind] > 0 && amounts[kind] > cap - held)
+                return {t, kind, cap, held, amounts[kind]};
         }
     }
     return {};

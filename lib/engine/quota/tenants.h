@@ -1,4 +1,5 @@
-// What each tenant may hold and holds. Charges go up the chain of parents: a parent's figure includes its descendants'.
+// What each tenant may hold and holds. Charges go up the chain of parents: a parent's figure includes its
+// descendants'.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@ using Amounts = std::array<std::int64_t, quota_kinds>;
 inline constexpr std::size_t jobs_kind = 6;
 
 struct QuotaRow {
-    std::string_view name;   // "gpu_memory"
-    std::string_view field;  // of the job file
+    std::string_view name;              // "gpu_memory"
+    std::string_view field;             // of the job file
     std::int64_t (*cap)(const Quota&);  // -1 = none
     std::string (*words)(std::int64_t);
 };
@@ -41,18 +42,20 @@ struct Ceiling {
 
 class Tenants {
   public:
-    int intern(const std::string& path);             // its parents too
-    int find(const std::string& path) const;         // -1 when it was never named
-    int nearest(const std::string& path) const;      // itself or the closest parent that is known
+    int intern(const std::string& path);         // its parents too
+    int find(const std::string& path) const;     // -1 when it was never named
+    int nearest(const std::string& path) const;  // itself or the closest parent that is known
     void set(const Tenant& tenant);
     const std::string& path(int t) const { return books_[static_cast<std::size_t>(t)].path; }
     const Amounts& held(int t) const { return books_[static_cast<std::size_t>(t)].held; }
 
     // Check and charge are one step: a refused charge changes nothing.
     Ceiling charge(int tenant, const Amounts& amounts);
-    void charge_anyway(int tenant, const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
+    void charge_anyway(int tenant,
+                       const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
-    Ceiling over(int tenant, const Amounts& amounts, bool of_empty = false) const;  // without what is held: the ceiling itself
+    Ceiling over(int tenant, const Amounts& amounts,
+                 bool of_empty = false) const;  // without what is held: the ceiling itself
     // Counts what could let a job of this tenant start: releases below it and changed caps.
     std::uint64_t eased(int t) const { return books_[static_cast<std::size_t>(t)].eased; }
 

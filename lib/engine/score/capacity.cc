@@ -1,6 +1,6 @@
 #include <algorithm>
-#include "place/policy.h"
 
+#include "place/policy.h"
 #include "score/score.h"
 
 namespace crater::engine::score {
@@ -25,7 +25,8 @@ double capacity_value(const Look& look, const Choice& choice) {
     for (std::size_t c = 0; c < node.cards.size(); ++c)
         memory += look.card_memory_free(c), memory_all += look.cluster.type(node.cards[c].type).memory;
     for (std::size_t d = 0; d < node.domains.size(); ++d)
-        bandwidth += node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d), bandwidth_all += node.domains[d].bandwidth;
+        bandwidth += node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d),
+            bandwidth_all += node.domains[d].bandwidth;
     for (std::size_t k = 0; k < node.disks.size(); ++k)
         iops += node.disks[k].iops - look.disk(look.books.disk_iops, k), iops_all += node.disks[k].iops;
     free.add(weights.capacity_gpu_memory, memory, memory_all);
@@ -39,6 +40,9 @@ double capacity_value(const Look& look, const Choice& choice) {
 }  // namespace
 
 extern const Score capacity;
-const Score capacity{"capacity", "How much the node could still hold, by the capacity weights; packing policies turn it round.", capacity_value};
+const Score capacity{
+    "capacity",
+    "How much the node could still hold, by the capacity weights; packing policies turn it round.",
+    capacity_value};
 
 }  // namespace crater::engine::score

@@ -16,6 +16,9 @@ double fragmentation_value(const Look& look, const Choice& choice) {
 }  // namespace
 
 extern const Score fragmentation;
-const Score fragmentation{"fragmentation", "Whether the task leaves untouched cards whole, and groups of free cards that others can use.", fragmentation_value};
+const Score fragmentation{
+    "fragmentation",
+    "Whether the task leaves untouched cards whole, and groups of free cards that others can use.",
+    fragmentation_value};
 
 }  // namespace crater::engine::score

@@ -11,6 +11,8 @@ double interconnect_value(const Look& look, const Choice& choice) {
 }  // namespace
 
 extern const Score interconnect;
-const Score interconnect{"interconnect", "How well the cards it gets are linked: NVLink, else one NUMA domain.", interconnect_value};
+const Score interconnect{"interconnect",
+                         "How well the cards it gets are linked: NVLink, else one NUMA domain.",
+                         interconnect_value};
 
 }  // namespace crater::engine::score

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include "place/policy.h"
 
+#include "place/policy.h"
 #include "score/score.h"
 
 namespace crater::engine::score {
@@ -34,7 +34,8 @@ double load_value(const Look& look, const Choice& choice) {
     shares.add(weights.w_cpu, look.at(look.books.cpu), node.cpu, node.live.cpu);
     shares.add(weights.w_mem, look.at(look.books.memory), node.memory, node.live.memory);
     std::int64_t iops = 0, iops_all = 0;
-    for (std::size_t k = 0; k < node.disks.size(); ++k) iops += look.disk(look.books.disk_iops, k), iops_all += node.disks[k].iops;
+    for (std::size_t k = 0; k < node.disks.size(); ++k)
+        iops += look.disk(look.books.disk_iops, k), iops_all += node.disks[k].iops;
     shares.add(weights.w_disk, iops, iops_all, node.live.disk);
     const double used = shares.mean();
     return packs(look.shape.policy) ? used : 1 - used;
@@ -43,6 +44,9 @@ double load_value(const Look& look, const Choice& choice) {
 }  // namespace
 
 extern const Score load;
-const Score load{"load", "How little of the node is in use, booked or live, over GPU, CPU, memory and disk; packing policies turn it round.", load_value};
+const Score load{"load",
+                 "How little of the node is in use, booked or live, over GPU, CPU, memory and disk; packing "
+                 "policies turn it round.",
+                 load_value};
 
 }  // namespace crater::engine::score

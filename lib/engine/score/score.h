@@ -1,5 +1,6 @@
-// A score says how good a node is for a task that fits on it, in [0,1], higher is better. One file in this folder is one score;
-// the table is generated. Which counts how much is a policy: a preset of weights (place/policy.cc).
+// A score says how good a node is for a task that fits on it, in [0,1], higher is better. One file in this
+// folder is one score; the table is generated. Which counts how much is a policy: a preset of weights
+// (place/policy.cc).
 #pragma once
 
 #include <span>

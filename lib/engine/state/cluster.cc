@@ -52,7 +52,8 @@ void Cluster::put_in_order(int n) {
     const auto before = [&](int a, int b) { return at(a).name < at(b).name; };
     const auto place = by_name_.insert(std::lower_bound(by_name_.begin(), by_name_.end(), n, before), n);
     rank_.push_back(0);
-    for (auto i = static_cast<std::size_t>(place - by_name_.begin()); i < by_name_.size(); ++i) rank_[static_cast<std::size_t>(by_name_[i])] = static_cast<int>(i);
+    for (auto i = static_cast<std::size_t>(place - by_name_.begin()); i < by_name_.size(); ++i)
+        rank_[static_cast<std::size_t>(by_name_[i])] = static_cast<int>(i);
     ++layout_;
 }
 
@@ -80,14 +81,16 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
     Live live;
     live.cpu = thousandths(sample.cpu_percent / 100);
     if (sample.memory_total.value > 0)
-        live.memory = thousandths(static_cast<double>(sample.memory_used.value) / static_cast<double>(sample.memory_total.value));
+        live.memory = thousandths(static_cast<double>(sample.memory_used.value) /
+                                  static_cast<double>(sample.memory_total.value));
     live.disk = thousandths(sample.disk_busy_percent / 100);
     live.gpus.assign(node.cards.size(), 0);
     for (const auto& gpu : sample.gpus)
         for (std::size_t c = 0; c < node.cards.size(); ++c)
             if (node.cards[c].index == gpu.index) live.gpus[c] = thousandths(gpu.utilization_percent / 100);
 
-    // Scores look at steps of 5 %, thresholds at the exact figure: smaller moves change nothing worth a new look.
+    // Scores look at steps of 5 %, thresholds at the exact figure: smaller moves change nothing worth a new
+    // look.
     bool changed = false, eased = false;
     const auto compare = [&](int before, int after, double threshold) {
         const int limit = thousandths(threshold);
@@ -129,7 +132,8 @@ void Cluster::undo_to(std::size_t mark) {
         const Step step = trail_.back();
         trail_.pop_back();
         book(*step.slices, -step.sign);
-        versions_[static_cast<std::size_t>(step.slices->node)] = step.version;  // as it was, so what was known of it holds again
+        versions_[static_cast<std::size_t>(step.slices->node)] =
+            step.version;  // as it was, so what was known of it holds again
     }
 }
 
@@ -139,7 +143,8 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     out.node = host.name;
     for (const auto& slice : s.cards) {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
-        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory), slice.exclusive, slice.capped});
+        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
+                            slice.exclusive, slice.capped});
     }
     out.cpu = MilliCpu(s.cpu);
     for (int position : s.cores) {
@@ -165,7 +170,8 @@ Slices Cluster::from_allocation(const Allocation& a) {
     Node& host = at(s.node);
     const auto parts = host.cards.size() + host.disks.size();
     for (const auto& slice : a.gpus)
-        s.cards.push_back({card_position(host, slice), slice.exclusive, slice.capped, slice.compute.value, slice.memory.value});
+        s.cards.push_back({card_position(host, slice), slice.exclusive, slice.capped, slice.compute.value,
+                           slice.memory.value});
     s.cpu = a.cpu.value;
     s.cpu_only = a.gpus.empty();
     for (std::size_t c = 0; c < host.cores.size(); ++c) {

@@ -1,4 +1,5 @@
-// All nodes, what is used of them, and what changed since when. Tentative moves are booked here and taken back by `undo_to`.
+// All nodes, what is used of them, and what changed since when. Tentative moves are booked here and taken
+// back by `undo_to`.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ class Cluster {
     const Node& node(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
     const CardType& type(int t) const { return types_[static_cast<std::size_t>(t)]; }
     int type_count() const { return static_cast<int>(types_.size()); }
-    // Positions by name: the order of every scan and the last tie-break. `layout` counts changes of this order.
+    // Positions by name: the order of every scan and the last tie-break. `layout` counts changes of this
+    // order.
     const std::vector<int>& by_name() const { return by_name_; }
     int rank(int n) const { return rank_[static_cast<std::size_t>(n)]; }
     std::uint64_t layout() const { return layout_; }

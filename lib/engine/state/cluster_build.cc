@@ -8,7 +8,7 @@
 namespace crater::engine {
 
 std::int64_t nominal_memory(const std::string& model, std::int64_t memory) {
-    constexpr std::int64_t sizes[] = {4,  6,  8,  10, 11, 12, 16, 20,  22,  24,  32,  40,  44,  45,  48,
+    constexpr std::int64_t sizes[] = {4,  6,  8,  10, 11, 12, 16,  20,  22,  24,  32,  40,  44,  45,  48,
                                       64, 72, 80, 94, 96, 98, 120, 128, 141, 144, 180, 186, 192, 256, 288};
     constexpr std::int64_t gib = 1024;
     // A name that says its size: "...-40gb".
@@ -57,8 +57,10 @@ void Cluster::build(Node& node) {
     set_reserve(node);
     node.disks.clear();
     for (const auto& d : inventory.disks) {
-        DiskUnit disk{.name = d.name, .iops = d.iops.value, .bandwidth = d.bandwidth.value, .latency = d.latency.value};
-        // The agent counts what our own tasks wrote as free; a description of a simulated node may leave it out.
+        DiskUnit disk{
+            .name = d.name, .iops = d.iops.value, .bandwidth = d.bandwidth.value, .latency = d.latency.value};
+        // The agent counts what our own tasks wrote as free; a description of a simulated node may leave it
+        // out.
         disk.size = d.free.value > 0 ? d.free.value : inventory.simulated ? d.capacity.value : 0;
         disk.random_read = d.iops.value * 4096;
         disk.stability = d.iops_stability_ratio;
@@ -69,7 +71,8 @@ void Cluster::build(Node& node) {
 
 void Cluster::set_reserve(Node& node) {
     const double reserve = std::clamp(settings_.gpu_preprocessing_reserve, 0.0, 1.0);
-    node.preprocessing = node.inventory.gpus.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
+    node.preprocessing =
+        node.inventory.gpus.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
 }
 
 void Cluster::make_columns(Node& node) {
@@ -91,7 +94,8 @@ void Cluster::build_cpus(Node& node) {
             threads.emplace_back(i < d.core_of.size() ? d.core_of[i] : d.cpus[i], d.cpus[i]);
         std::sort(threads.begin(), threads.end());
         for (std::size_t i = 0; i < threads.size(); ++i) {
-            if (i == 0 || threads[i].first != threads[i - 1].first) node.cores.push_back({.domain = position, .cpus = {}});
+            if (i == 0 || threads[i].first != threads[i - 1].first)
+                node.cores.push_back({.domain = position, .cpus = {}});
             node.cores.back().cpus.push_back(threads[i].second);
         }
         listed += domain.cpu;
@@ -104,8 +108,8 @@ void Cluster::build_cpus(Node& node) {
     // A domain without a list of CPUs has its part of the node's.
     for (auto& domain : node.domains)
         if (domain.cpu == 0) domain.cpu = node.cpu / static_cast<std::int64_t>(node.domains.size());
-    // CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually are. Where fewer are
-    // listed than can be scheduled, whole cores are not given out at all.
+    // CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually
+    // are. Where fewer are listed than can be scheduled, whole cores are not given out at all.
     std::int64_t reserved = listed - node.cpu;
     if (reserved < 0) reserved = listed;
     for (auto& core : node.cores) {
@@ -147,8 +151,13 @@ int Cluster::card_position(Node& node, const GpuSlice& slice) {
         const bool same = slice.uuid.empty() || card.uuid.empty();
         if (card.index == slice.index && same) return static_cast<int>(c);
     }
-    CRATER_CHECK(static_cast<int>(node.cards.size()) < cards_per_node_max, "more cards on a node than can be booked");
-    node.cards.push_back({.index = slice.index, .uuid = slice.uuid, .type = intern({.model = "gone", .precisions = {}}), .usable = false, .gone = true,
+    CRATER_CHECK(static_cast<int>(node.cards.size()) < cards_per_node_max,
+                 "more cards on a node than can be booked");
+    node.cards.push_back({.index = slice.index,
+                          .uuid = slice.uuid,
+                          .type = intern({.model = "gone", .precisions = {}}),
+                          .usable = false,
+                          .gone = true,
                           .fault = "it is no longer reported"});
     make_columns(node);
     return static_cast<int>(node.cards.size()) - 1;

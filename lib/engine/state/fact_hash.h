@@ -1,5 +1,6 @@
-// A hash of a described struct: its field names and values in the order of `describe`. Equal facts give equal hashes on every
-// machine; the state hash is the wrapping sum of the hashes of all facts, so the order in which they came does not matter.
+// A hash of a described struct: its field names and values in the order of `describe`. Equal facts give equal
+// hashes on every machine; the state hash is the wrapping sum of the hashes of all facts, so the order in
+// which they came does not matter.
 #pragma once
 
 #include <bit>

@@ -28,9 +28,10 @@ struct JobSlot {
 
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
 
-    bool stopping = false;              // told to make room; holds its slices until they are freed
-    std::vector<int> victims;           // that stop for this job and still hold something
-    std::vector<Slices> pledge;         // slices kept free for it meanwhile: where it would go
+    bool stopping = false;           // told to make room; holds its slices until they are freed
+    std::vector<int> victims;        // that stop for this job and still hold something
+    std::vector<int> waited_for_by;  // jobs of whose victims it is one
+    std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
 
     Waiting key() const { return {info.submitted, info.id, position}; }
     bool can_yield_to(const JobSlot& other) const {

@@ -4,8 +4,10 @@ namespace crater::engine {
 namespace {
 
 using ColumnOf = Ledger::Column Ledger::*;
-constexpr ColumnOf card_columns[] = {&Ledger::card_memory, &Ledger::card_compute, &Ledger::card_tasks, &Ledger::card_exclusive};
-constexpr ColumnOf domain_columns[] = {&Ledger::domain_cpu, &Ledger::domain_memory, &Ledger::domain_bandwidth, &Ledger::domain_cores};
+constexpr ColumnOf card_columns[] = {&Ledger::card_memory, &Ledger::card_compute, &Ledger::card_tasks,
+                                     &Ledger::card_exclusive};
+constexpr ColumnOf domain_columns[] = {&Ledger::domain_cpu, &Ledger::domain_memory, &Ledger::domain_bandwidth,
+                                       &Ledger::domain_cores};
 constexpr ColumnOf core_columns[] = {&Ledger::core};
 constexpr ColumnOf disk_columns[] = {&Ledger::disk_size, &Ledger::disk_iops, &Ledger::disk_bandwidth};
 
@@ -15,7 +17,8 @@ void make_room(Ledger& ledger, std::span<const ColumnOf> columns, std::size_t co
     for (auto member : columns) {
         auto& column = ledger.*member;
         column.resize(to + count, 0);
-        for (int i = 0; i < room; ++i) std::swap(column[static_cast<std::size_t>(at + i)], column[to + static_cast<std::size_t>(i)]);
+        for (int i = 0; i < room; ++i)
+            std::swap(column[static_cast<std::size_t>(at + i)], column[to + static_cast<std::size_t>(i)]);
     }
     at = static_cast<int>(to);
     room = static_cast<int>(count);

@@ -1,6 +1,6 @@
-// Who uses how much of what: one column of integers per kind of amount, over all nodes, cards, NUMA domains, cores and disks.
-// All bookings are sums, so that undoing one is booking it with the other sign, and a use may exceed what a node has (after it came
-// back smaller) without anything wrapping: free is then none.
+// Who uses how much of what: one column of integers per kind of amount, over all nodes, cards, NUMA domains,
+// cores and disks. All bookings are sums, so that undoing one is booking it with the other sign, and a use
+// may exceed what a node has (after it came back smaller) without anything wrapping: free is then none.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,9 @@ struct Ledger {
     // per physical core, per disk
     Column core, disk_size, disk_iops, disk_bandwidth;
 
-    void add_node() { for (Column* c : {&cpu, &cpu_only, &memory, &tasks, &exclusive}) c->push_back(0); }
+    void add_node() {
+        for (Column* c : {&cpu, &cpu_only, &memory, &tasks, &exclusive}) c->push_back(0);
+    }
     // Makes room in the columns for the parts of `node` that lack it; what is booked on it moves along.
     void place(Node& node);
     // As many entries as `other` has.

@@ -1,5 +1,5 @@
-// What a node has, prepared for deciding: names resolved to positions, amounts as integers, figures derived once.
-// What is taken of it stands in the Ledger.
+// What a node has, prepared for deciding: names resolved to positions, amounts as integers, figures derived
+// once. What is taken of it stands in the Ledger.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace crater::engine {
 using Mask = std::uint64_t;  // of cards of one node, by position
 inline constexpr int cards_per_node_max = 64;
 
-// Cards that no request can tell apart share a type, so that a request is matched once per type, not once per card.
+// Cards that no request can tell apart share a type, so that a request is matched once per type, not once per
+// card.
 struct CardType {
     std::string model;
     std::int64_t memory = 0;   // MiB, as the driver reports
