@@ -22,11 +22,9 @@ template <class T>
 class Awaited {
   public:
     void set(T value) {
-        {
-            const std::scoped_lock lock(mutex_);
-            value_ = std::move(value);
-        }
-        arrived_.notify_all();
+        const std::scoped_lock lock(mutex_);
+        value_ = std::move(value);
+        arrived_.notify_all();  // under the lock: whoever waits may destroy us next
     }
     T get() {
         std::unique_lock lock(mutex_);

@@ -293,7 +293,12 @@ TEST(Links, connect_two_loops_and_tell_the_peer_of_the_end) {
         over.set(true);
     });
     over.get();
-    there.loop().post([&] { accepted.set(nullptr); });
+    Awaited<bool> over_there;
+    there.loop().post([&] {
+        accepted.set(nullptr);
+        over_there.set(true);
+    });
+    over_there.get();
     EXPECT_FALSE(closed_here);
 }
 
