@@ -127,7 +127,7 @@ const std::vector<Route>& table() {
         // ---- cluster
         {"GET", "/api/v1/cluster", look, "get_cluster", "Name, version, capabilities, totals, problems.", {}, nullptr,
          schema<ClusterView, "ClusterView">, "cluster"},
-        {"GET", "/api/v1/cluster/holdings", manage, "get_holdings", "Do the agents' own tables agree with the books, device by device?", {},
+        {"GET", "/api/v1/cluster/holdings", look_around, "get_holdings", "Do the agents' own tables agree with the books, device by device?", {},
          nullptr, schema<HoldingsView, "HoldingsView">, "cluster"},
         {"GET", "/api/v1/events", look, "stream_events", "Live events as server-sent events; resumes after Last-Event-ID.",
          event_parameters, nullptr, schema<EventView, "EventView">, "cluster", false, "text/event-stream"},

@@ -226,7 +226,7 @@ def main():
                                      os.path.join(folder, "simulated.log"))
             wait_nodes(demo.api, 5)
             demo.crater("cluster", "info")
-        with step("Four services of 10 GiB share one simulated card; a gang of 2 x 4 cards starts whole or not at all"):
+        with step("Four services of 10 GiB share simulated cards; a gang of 2 x 4 cards starts whole or not at all"):
             shared = [submit(demo, {"name": f"share-{i}", "type": "inference", "command": ["true"], "duration": "4s",
                                     "resources": {"gpu": {"count": 1, "memory": "10Gi", "model": "a100"}}}) for i in range(4)]
             gang = submit(demo, {"name": "gang", "type": "training", "tasks": 2, "command": ["true"], "duration": "3s",

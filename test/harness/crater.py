@@ -153,7 +153,8 @@ class Scheduler:
                 with open(path, "w") as file:
                     file.write(f"{name}-{os.urandom(12).hex()}\n")
                 os.chmod(path, 0o600)
-        self.admin = open(os.path.join(data, "admin.token")).read().strip()
+        with open(os.path.join(data, "admin.token")) as file:
+            self.admin = file.read().strip()
         self.join_file = os.path.join(data, "join.token")
 
     @property

@@ -66,11 +66,17 @@ class Isolation(ClusterTest):
         self.assertIn("saved", self.api.log(job_id))
 
     def test_the_environment_of_the_contract_is_set(self):
-        names = ["CRATER_JOB_ID", "CRATER_TASK_INDEX", "CRATER_CPU_CORES", "CRATER_CHECKPOINT_PATH", "CRATER_TEMP_PATH", "CRATER_OUTPUT_PATH", "WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"]
+        names = ["CRATER_JOB_ID", "CRATER_TASK_INDEX", "CRATER_CPU_CORES", "CRATER_CHECKPOINT_PATH", "CRATER_TEMP_PATH", "CRATER_OUTPUT_PATH"]
         _, log, job_id = self.run_shell("\n".join(f"echo {name}=${name}" for name in names))
         for name in names:
             self.assertRegex(log, rf"(?m)^{name}=.+$")
         self.assertIn(f"CRATER_JOB_ID={job_id}", log)
+
+    def test_the_tasks_of_a_gang_find_each_other(self):
+        script = "echo rank $NODE_RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT"
+        _, log, job_id = self.run_shell(script, tasks=2)
+        self.assertRegex(log, r"rank 0 of 2 at \S+:\d+")
+        self.assertRegex(self.api.log(job_id, task=1), r"rank 1 of 2 at \S+:\d+")
 
 
 if __name__ == "__main__":

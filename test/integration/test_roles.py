@@ -22,7 +22,7 @@ def allowed(role, method, path):
     if role == "operator":
         return not (method == "PUT" and "/tenants/" in path)
     # tenant: jobs, tasks, plans, documents, cluster totals, events, its quota and tenant, queues to choose from
-    if re.search(r"/nodes", path) or path.endswith("/tenants"):
+    if re.search(r"/nodes", path) or path.endswith(("/tenants", "/holdings")):
         return False
     if method == "PUT" or path.endswith("/quota") or path.endswith("/evict"):
         return False
@@ -78,7 +78,9 @@ class Roles(ClusterTest):
         self.assertEqual(api.raw("POST", f"/api/v1/jobs/{self.other}/cancel", {})[0], 404)
         self.assertEqual(api.raw("GET", "/api/v1/quotas/finance")[0], 403)
         self.assertEqual(api.raw("POST", "/api/v1/jobs", {"command": ["true"], "tenant": "finance"})[0], 403)
-        self.assertEqual(api.raw("POST", "/api/v1/jobs", {"command": ["true"], "priority": "critical"})[0], 403)
+        status, _, data = api.raw("POST", "/api/v1/jobs", {"command": ["true"], "priority": "critical"})
+        self.assertEqual(status, 400)
+        self.assertIn(b"priority", data)
 
     def test_no_token_and_a_wrong_one_are_unauthenticated(self):
         for token in ("", "wrong"):
