@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,33 @@ def fsyncs_per_second(folder, seconds=2.0):
 def percentile(values, p):
     values = sorted(values)
     return values[int(p * (len(values) - 1))] if values else 0.0
+
+
+def quiet(api):
+    """The cluster, once half a second passes without a new revision."""
+    first = api.get("/api/v1/cluster")
+    time.sleep(0.5)
+    second = api.get("/api/v1/cluster")
+    return second if first["revision"] == second["revision"] else None
+
+
+def restart(scheduler, agent, body):
+    """kill -9 while 500 jobs run; the agents are held still meanwhile, so that nothing new happens: the state must be the same at the same revision."""
+    with open(body) as file:
+        job = dict(json.load(file), duration="1h")
+    for _ in range(500):
+        scheduler.api.post("/api/v1/jobs", job)
+    until(lambda: scheduler.api.get("/api/v1/cluster")["jobs"].get("Running", 0) >= 500, 60, "500 jobs to run")
+    os.kill(agent.process.pid, signal.SIGSTOP)
+    before = until(lambda: quiet(scheduler.api), 30, "a quiet moment")
+    scheduler.kill()
+    scheduler.start()
+    after = scheduler.api.get("/api/v1/cluster")
+    os.kill(agent.process.pid, signal.SIGCONT)
+    wait_nodes(scheduler.api, after["nodes"].get("up", 0), 60)
+    return {"restart_running_jobs": after["jobs"]["Running"], "restart_revision_before": before["revision"], "restart_revision_after": after["recovered_revision"],
+            "restart_hash_before": before["state_hash"], "restart_hash_after": after["recovered_state_hash"],
+            "hash_after_restart_equal": (before["revision"], before["state_hash"]) == (after["recovered_revision"], after["recovered_state_hash"]) and after["state_hash_verified"]}
 
 
 def at(text):
@@ -97,17 +125,14 @@ def main():
         sampler.stopping.set()
         sampler.join(30)
         waits = [(at(job["started"]) - at(job["submitted"])) * 1000 for job in api.jobs()]
-        cluster = api.get("/api/v1/cluster")
+        cluster = until(lambda: quiet(api), 30, "a quiet moment")
         result.update({
             "benchmark": "submit", "simulated": True, "nodes": options.nodes, "gpus": options.nodes * 8,
             "submit_to_running_ms_p50": round(percentile(waits, 0.5), 1), "submit_to_running_ms_p99": round(percentile(waits, 0.99), 1),
-            "Finished": cluster["jobs"].get("Finished", 0), "holdings_samples": sampler.samples, "holdings_rows_compared": sampler.rows,
+            "finished": cluster["jobs"].get("Finished", 0), "holdings_samples": sampler.samples, "holdings_rows_compared": sampler.rows,
             "holdings_differences": len(sampler.differences), "baseline_fsyncs_per_second": round(baseline),
             "accepted_per_fsync": round(result["accepted_per_second"] / baseline, 2)})
-        scheduler.kill()
-        scheduler.start()
-        after = api.__class__(scheduler.url, scheduler.admin).get("/api/v1/cluster")
-        result["hash_after_restart_equal"] = after["state_hash"] == cluster["state_hash"] and after["state_hash_verified"]
+        result.update(restart(scheduler, agent, body))
         print(json.dumps(result))
         print(f"{result['accepted_per_second']:.0f} jobs/s accepted durably over {options.connections} connections = {result['accepted_per_fsync']} per fsync of this disk "
               f"({baseline:.0f}/s); submit to running p50 {result['submit_to_running_ms_p50']} ms, p99 {result['submit_to_running_ms_p99']} ms "

@@ -59,13 +59,26 @@ store::CrashHook crash_hook() {
     };
 }
 
-void ensure_token(scheduler::Scheduler& service, const std::string& label, Role role, const std::string& file) {
-    if (file.empty()) return;
-    auto secret = daemon::read_secret(file);
-    if (!secret) return log::error("token file", {{"why", secret.error().text()}});
-    service.ensure_token(label, role, *secret, [label](Result<api::TokenView> made) {
-        if (!made) log::error("token " + label, {{"why", made.error().text()}});
-    });
+// The tokens that shall exist, by role; `done` runs on the loop when all are durable, or with what is wrong.
+Result<void> ensure_tokens(scheduler::Scheduler& service, const Overrides& overrides, std::function<void(Result<void>)> done) {
+    std::vector<std::tuple<std::string, Role, std::string>> wanted;
+    for (const auto& [label, role, file] : {std::tuple{"admin", Role::admin, overrides.admin_token_file}, {"agent-join", Role::agent_join, overrides.join_token_file}}) {
+        if (file.empty()) continue;
+        CRATER_TRY(secret, daemon::read_secret(file));
+        wanted.emplace_back(label, role, secret);
+    }
+    auto left = std::make_shared<std::size_t>(wanted.size() + 1);
+    const auto one_done = [left, done = std::move(done)](Result<void> made) {
+        if (!made) return done(std::move(made));
+        if (--*left == 0) done({});
+    };
+    for (const auto& [label, role, secret] : wanted)
+        service.ensure_token(label, role, secret, [one_done](Result<api::TokenView> made) {
+            if (!made) return one_done(fail(made.error()));
+            one_done({});
+        });
+    one_done({});
+    return {};
 }
 
 Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
@@ -92,21 +105,30 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
                                  loop.stop();
                              }};
     CRATER_TRY(service, scheduler::Scheduler::start(config, env));
-    ensure_token(*service, "admin", Role::admin, overrides.admin_token_file);
-    ensure_token(*service, "agent-join", Role::agent_join, overrides.join_token_file);
     const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
     CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
 
     scheduler::HttpApi api(config, *service, loop, *clock, *metrics);
-    CRATER_TRY(server, wire::HttpServer::listen(api_options, api.handler(), api.upgrade()));
-    log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
+    std::unique_ptr<wire::HttpServer> server;
+    Result<void> opened;
+    // The door opens once the tokens are durable: whoever finds it open may enter.
+    CRATER_TRY_VOID(ensure_tokens(*service, overrides, [&](Result<void> made) {
+        auto listening = made ? wire::HttpServer::listen(api_options, api.handler(), api.upgrade()) : fail(made.error());
+        if (!listening) {
+            opened = fail(listening.error());
+            return loop.stop();
+        }
+        server = std::move(*listening);
+        log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
+    }));
 
     loop.run();
 
+    CRATER_TRY_VOID(std::move(opened));
     log::info("stopping");
     service->stop();
     api.close_streams();
-    server->stop(Millis(2'000));
+    if (server) server->stop(Millis(2'000));
     return status;
 }
 

@@ -99,7 +99,7 @@ class Crash(ClusterTest):
         self.scheduler.kill()
         self.scheduler.start()
         after = self.api.get("/api/v1/cluster")
-        self.assertEqual(after["state_hash"], before["state_hash"])
+        self.assertEqual((after["recovered_revision"], after["recovered_state_hash"]), (before["revision"], before["state_hash"]))
         self.assertTrue(after["state_hash_verified"])
         self.api.wait_state(job, "Running")
         self.assertEqual(self.api.get(f"/api/v1/jobs/{job}")["tasks"][0]["attempt"], 1)

@@ -187,7 +187,11 @@ void ReadModel::publish(Update update) {
     if (update.problems) s.cluster.problems = std::move(*update.problems);
     if (update.free) s.cluster.free = std::move(*update.free);
     if (update.cluster_name) s.cluster.name = std::move(*update.cluster_name);
-    if (update.verified) s.cluster.state_hash_verified = *update.verified;
+    if (update.verified) {
+        s.cluster.state_hash_verified = *update.verified;
+        s.cluster.recovered_revision = update.revision;
+        s.cluster.recovered_state_hash = update.state_hash;
+    }
     if (update.revision) s.cluster.revision = update.revision;
     if (!update.state_hash.empty()) s.cluster.state_hash = std::move(update.state_hash);
     if (update.now) s.cluster.now = update.now;

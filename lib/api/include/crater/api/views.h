@@ -320,6 +320,8 @@ struct ClusterView {
     std::uint64_t revision = 0;
     std::string state_hash;      // hexadecimal, of the engine at `revision`
     bool state_hash_verified = true;  // at the last start the rebuilt state had the stored hash
+    std::uint64_t recovered_revision = 0;  // what the last start found in the store
+    std::string recovered_state_hash;      // and rebuilt from it
     Instant now;
 };
 template <class V>
@@ -338,6 +340,8 @@ void describe(V& v, ClusterView& c) {
     v.field("revision", c.revision, "Committed revision this answer shows.");
     v.field("state_hash", c.state_hash, "Hash of the scheduler's state at that revision.");
     v.field("state_hash_verified", c.state_hash_verified, "Whether the state rebuilt at the last start had the stored hash.");
+    v.field("recovered_revision", c.recovered_revision, "Revision that the last start found in the store.");
+    v.field("recovered_state_hash", c.recovered_state_hash, "Hash of the state that it rebuilt from that revision.");
     v.field("now", c.now, "The scheduler's clock.");
 }
 
