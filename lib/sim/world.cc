@@ -18,7 +18,7 @@ using testing::VirtualTime;
 using testing::VirtualWire;
 
 constexpr std::size_t trace_kept = 20'000;
-constexpr Millis client_retry{700};
+constexpr Millis client_retry{700}, reply_patience{5'000};
 
 }  // namespace
 
@@ -291,21 +291,30 @@ class World::Impl {
 
     // ---- clients ----
     void try_submit(std::shared_ptr<JobSpec> spec, std::string id) {
-        const auto again = [this, spec, id] { client_loop_.after(client_retry, [this, spec, id] { try_submit(spec, id); }); };
-        if (acknowledged_.contains(id)) return;
-        if (!scheduler_.service) return again();
-        // A reply that a crash swallowed never comes: the client asks again.
-        client_loop_.after(Millis(5'000), [this, spec, id] { try_submit(spec, id); });
+        if (acknowledged_.contains(id) || !wanted_.contains(id)) return;
+        // One timer per client, whatever became of the last try: a crash may have swallowed the reply, and no node may have registered yet.
+        client_loop_.after(scheduler_.service ? reply_patience : client_retry, [this, spec, id] { try_submit(spec, id); });
+        if (!scheduler_.service) return;
         scheduler_.service->submit({.spec = *spec, .actor = {}, .idempotency_key = {}, .document = codec::write_json(*spec), .task_id = id},
-                                   [this, id, again](Result<scheduler::Submitted> answer) {
+                                   [this, id](Result<scheduler::Submitted> answer) {
                                        if (answer) {
                                            if (acknowledged_.insert(id).second) trace("client: " + id + " acknowledged");
                                        } else if (answer.error().code == Code::unsatisfiable) {
-                                           again();  // no node has registered yet
+                                           if (all_registered()) refused_for_good(id, answer.error());
                                        } else if (answer.error().code != Code::unavailable) {
                                            violate("submit", id + ": " + answer.error().text());
                                        }
                                    });
+    }
+
+    // Until every node has registered, what does not fit may fit later.
+    bool all_registered() const {
+        const auto nodes = scheduler_.service->read().cluster().nodes;
+        return static_cast<std::size_t>(nodes.up + nodes.draining + nodes.lost) == hosts_.size();
+    }
+    void refused_for_good(const std::string& id, const Error& error) {
+        trace("client: " + id + " refused: " + error.text());
+        wanted_.erase(id);
     }
 
     void callback_taken(const std::string& body) {
