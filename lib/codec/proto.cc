@@ -1,6 +1,8 @@
 #include "crater/codec/proto.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/message.h>
 
 #include <map>
@@ -475,4 +477,15 @@ std::vector<std::string> missing_in_proto(const Type& type, const Descriptor& de
 }
 
 }  // namespace detail
+std::string to_bytes(const google::protobuf::Message& message) {
+    std::string bytes;
+    {
+        google::protobuf::io::StringOutputStream stream(&bytes);
+        google::protobuf::io::CodedOutputStream coded(&stream);
+        coded.SetSerializationDeterministic(true);
+        message.SerializeToCodedStream(&coded);
+    }
+    return bytes;
+}
+
 }  // namespace crater::codec

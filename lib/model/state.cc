@@ -10,7 +10,7 @@ namespace {
 using enum State;
 using std::chrono::minutes;
 
-// A failed task fails its gang, so it counts as the least advanced of all.
+// A failed task fails its gang, so it counts as the least advanced of all. A gang is preempted once all of it has stopped.
 constexpr StateRow state_rows[] = {
     // state      name          to AllData   terminal holds advance  timeout
     {pending, "Pending", "queued", false, false, 1, Millis{0}},
@@ -18,11 +18,11 @@ constexpr StateRow state_rows[] = {
     {ready, "Ready", "preparing", false, true, 5, minutes{1}},
     {running, "Running", "running", false, true, 7, Millis{0}},
     {preempting, "Preempting", "running", false, true, 6, minutes{60}},
-    {preempted, "Preempted", "preempted", false, false, 2, minutes{1}},
-    {finished, "Finished", "finished", true, false, 10, Millis{0}},
+    {preempted, "Preempted", "preempted", false, false, 8, minutes{1}},
+    {finished, "Finished", "finished", true, false, 11, Millis{0}},
     {failed, "Failed", "failed", true, false, 0, Millis{0}},
-    {cancelled, "Cancelled", "cancelled", true, false, 9, Millis{0}},
-    {evicted, "Evicted", "evicted", true, false, 8, Millis{0}},
+    {cancelled, "Cancelled", "cancelled", true, false, 10, Millis{0}},
+    {evicted, "Evicted", "evicted", true, false, 9, Millis{0}},
     {lost, "Lost", "lost", false, true, 3, Millis{0}},
 };
 

@@ -123,7 +123,7 @@ class Agent::Impl {
     }
 
     void send(const proto::ToScheduler& message) {
-        if (link_) link_->send(message.SerializeAsString());
+        if (link_) link_->send(codec::to_bytes(message));
     }
 
     void send_register() {

@@ -86,9 +86,14 @@ void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t
             write(outbox_key("dead", task_id, sequence), stored_text(dead));
             ++outbox_.dead;
         }
-        problems_changed_ = problems_changed_ || hopeless || outbox_.failing().tasks;  // before: this may have been the last that failed
-        outbox_.done(task_id, now());
-        wake();
+        problems_changed_ = problems_changed_ || hopeless;
+        // The next of this task goes out only when this one is durably gone: a crash may repeat the last, never an older one.
+        when_durable([this, task_id] {
+            problems_changed_ = problems_changed_ || outbox_.failing().tasks;  // before: this may have been the last that failed
+            outbox_.done(task_id, now());
+            wake();
+            pump_callbacks();
+        });
     } else {
         log::warning("a status callback failed", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
         outbox_.failed(task_id, why, now(), env_.rng);

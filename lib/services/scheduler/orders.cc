@@ -22,7 +22,7 @@ void Scheduler::Impl::send(Session& session, proto::ToAgent& message) {
     const auto link = session.link();
     if (!link) return;
     message.set_term(term_);
-    link->send(message.SerializeAsString());
+    link->send(codec::to_bytes(message));
 }
 
 void Scheduler::Impl::send(const std::string& node, proto::ToAgent& message) {

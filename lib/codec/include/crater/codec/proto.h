@@ -48,6 +48,9 @@ Result<void> from_proto(const google::protobuf::Message& message, T& out) {
     return detail::from_proto(message, &out, type_of<T>);
 }
 
+// The message's bytes, the same for equal messages: maps are written in the order of their keys.
+std::string to_bytes(const google::protobuf::Message& message);
+
 // Described fields, nested ones dotted, that the message cannot hold, each with the reason. Empty = all is
 // well.
 template <class T>
