@@ -30,7 +30,7 @@ async function visit(context, name, path, file, width) {
   page.on('console', (m) => { if (['error', 'warning'].includes(m.type())) complaints.push(`${file}: ${m.text()} ${m.location().url}`) })
   page.on('pageerror', (e) => complaints.push(`${file}: ${e.stack}`))
   await page.goto(`${base}/#${path}`)
-  await page.waitForSelector('main#main', { timeout: 15_000 })
+  await page.waitForSelector('main#main', { timeout: 60_000 })
   await page.waitForTimeout(name === 'metrics' ? 2500 : 1400)
   const missing = await page.evaluate(() => document.body.innerText.match(/\b[a-z]+(?:\.[a-zA-Z_]+)+\b/g)?.filter((x) => /^(app|nav|word|jobs?|nodes?|heat|submit|overview|state|reason|resource|error|bar)\./.test(x)) ?? [])
   if (missing.length > 0) complaints.push(`${file}: texts without a translation: ${missing}`)
@@ -45,7 +45,7 @@ for (const [language, scheme, width] of [['en', 'light', 1440], ['zh', 'dark', 1
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: language === 'zh' ? 'zh-CN' : 'en-GB' })
   const login = await context.newPage()
   await login.goto(`${base}/#token=${encodeURIComponent(token)}`)
-  await login.waitForSelector('main#main', { timeout: 15_000 })
+  await login.waitForSelector('main#main', { timeout: 60_000 })
   if (login.url().includes('token')) complaints.push('the token stayed in the address bar')
   await login.close()
   for (const [name, path] of Object.entries(pages)) {
