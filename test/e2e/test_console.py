@@ -23,9 +23,9 @@ class Console(ClusterTest):
             self.submit(name=f"training-{i}", type="training", duration="1h", resources={"gpu": {"count": 4}})
         pictures = os.path.join(self.folder, "pictures")
         done = subprocess.run(["node", os.path.join(TOP, "web/test/pages.mjs")], capture_output=True, text=True, timeout=250,
-                              env=dict(os.environ, BASE_URL=self.scheduler.url, TOKEN=self.api.token, OUT=pictures, ONLY="overview,heatmap,jobs,waiting,submit,nodes"))
+                              env=dict(os.environ, BASE_URL=self.scheduler.url, TOKEN=self.api.token, OUT=pictures, ONLY="overview,heatmap,jobs,waiting"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreaterEqual(len(os.listdir(pictures)), 12)
+        self.assertGreaterEqual(len(os.listdir(pictures)), 8)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,6 @@ import { Bones } from './parts'
 
 const Plot = lazy(() => import('./chart/Plot'))
 
-export function Chart(props: { series: SeriesSpec[]; show: (n: number) => string; limit?: { value: number; name: string }; most?: number; binary?: boolean; label: string }) {
+export function Chart(props: { series: SeriesSpec[]; show: (n: number) => string; limit?: { value: number; name: string }; most?: number; binary?: boolean; unit?: number; label: string }) {
   return <Suspense fallback={<Bones rows={4} />}><Plot {...props} /></Suspense>
 }

@@ -37,10 +37,13 @@ interface View { ctx: CanvasRenderingContext2D; layout: Layout; mode: Mode; sche
 
 function drawCard({ ctx, mode, scheme }: View, card: CardView, node: NodeRow, x: number, y: number, s: number): void {
   const p = PALETTE[scheme]
-  ctx.fillStyle = p.line
+  // Free: an empty frame; too small for one, a plain tile.
+  ctx.fillStyle = s < 9 ? p.track : p.line
   ctx.fillRect(x, y, s, s)
-  ctx.fillStyle = p.raised
-  ctx.fillRect(x + 1, y + 1, s - 2, s - 2)
+  if (s >= 9) {
+    ctx.fillStyle = p.raised
+    ctx.fillRect(x + 1, y + 1, s - 2, s - 2)
+  }
   const slices = card.slices ?? []
   if (slices.length > 0) {
     ctx.fillStyle = ramp(scheme, valueOf(card, mode))

@@ -53,7 +53,7 @@ export function Metrics({ view }: { view: JobView }) {
         <Panel title={t('job.metrics.memory')}><Chart series={drawn.memory} show={f.bytes} binary limit={limits.memory} label={t('job.metrics.memory')} /></Panel>
         {gpu && <Panel title={t('job.metrics.gpu')}><Chart series={drawn.gpu} show={f.whole} most={100} label={t('job.metrics.gpu')} /></Panel>}
         {gpu && <Panel title={t('job.metrics.gpuMemory')}><Chart series={drawn.gpuMemory} show={f.mib} binary limit={limits.gpuMemory} label={t('job.metrics.gpuMemory')} /></Panel>}
-        <Panel title={t('job.metrics.io')}><Chart series={drawn.io} show={f.rate} label={t('job.metrics.io')} /></Panel>
+        <Panel title={t('job.metrics.io')}><Chart series={drawn.io} show={f.rate} unit={1} label={t('job.metrics.io')} /></Panel>
       </div>
     </>
   )

@@ -21,9 +21,9 @@ export function axis(series: SeriesSpec[], limit: number, binary?: boolean): { m
   return { interval, max: Math.ceil((top * 1.12) / interval) * interval }
 }
 
-interface Props { binary?: boolean; series: SeriesSpec[]; show: (n: number) => string; limit?: { value: number; name: string }; most?: number; label: string }
+interface Props { unit?: number; binary?: boolean; series: SeriesSpec[]; show: (n: number) => string; limit?: { value: number; name: string }; most?: number; label: string }
 
-export default function Plot({ series, show, limit, most, binary, label }: Props) {
+export default function Plot({ series, show, limit, most, unit, binary, label }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<EChartsType>()
   const scheme = useScheme()
@@ -51,13 +51,13 @@ export default function Plot({ series, show, limit, most, binary, label }: Props
         valueFormatter: (v: unknown) => show(Number(v)),
       },
       xAxis: { type: 'time', axisLabel: { ...text, formatter: (v: number) => f.clock(v), hideOverlap: true }, axisLine: { lineStyle: { color: p.line } }, axisTick: { show: false }, axisPointer: { label: { formatter: ({ value }: { value: number }) => f.exact(value) } } },
-      yAxis: { type: 'value', min: 0, ...(most ? { max: most, interval: most / 4 } : axis(series, limit?.value ?? 0, binary)), axisLabel: { ...text, showMaxLabel: binary || most ? undefined : false, formatter: (v: number) => show(v) }, splitLine: { lineStyle: { color: p.line } }, splitNumber: 4 },
+      yAxis: { type: 'value', min: 0, minInterval: unit, ...(most ? { max: most, interval: most / 4 } : axis(series, limit?.value ?? 0, binary)), axisLabel: { ...text, showMaxLabel: binary || most ? undefined : false, formatter: (v: number) => show(v) }, splitLine: { lineStyle: { color: p.line } }, splitNumber: 4 },
       series: series.map((s, i) => ({
         name: s.name, type: 'line', data: s.points, showSymbol: false, sampling: 'lttb', lineStyle: { width: 1.5, color: colours[i % colours.length] }, itemStyle: { color: colours[i % colours.length] },
         areaStyle: series.length === 1 ? { color: colours[0], opacity: 0.1 } : undefined,
         markLine: i === 0 && limit ? { silent: true, symbol: 'none', data: [{ yAxis: limit.value }], lineStyle: { color: p.faint, type: 'dashed', width: 1 }, label: { ...text, formatter: limit.name, position: 'insideStartTop' } } : undefined,
       })),
     }, { notMerge: true })
-  }, [series, show, limit, most, binary, scheme, f])
+  }, [series, show, limit, most, unit, binary, scheme, f])
   return <div ref={box} role="img" aria-label={label} style={{ height: 190 }} />
 }
