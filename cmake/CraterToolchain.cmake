@@ -14,7 +14,7 @@ endif()
 option(CRATER_ASAN "AddressSanitizer and UndefinedBehaviourSanitizer" OFF)
 if(CRATER_ASAN)
   # GCC 12 sees overflows that are not there once it instruments.
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-stringop-overflow)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-stringop-overflow -Wno-restrict)
   add_link_options(-fsanitize=address,undefined)
 endif()
 option(CRATER_TSAN "ThreadSanitizer" OFF)

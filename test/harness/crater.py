@@ -128,6 +128,7 @@ class Process:
     def kill(self):
         self.popen.kill()
         self.popen.wait(30)
+        self.log_file.close()
 
     def stop(self, timeout=60):
         if self.popen.poll() is None:

@@ -36,6 +36,9 @@ class ClusterTest(unittest.TestCase):
     def start_cluster(cls):
         cls.agents = []
         config = None
+        if cls.machine and not cls.config:
+            # This machine runs the tests too: its live use shall not hold their jobs back.
+            cls.config = "scheduling: {cpu_threshold: 1, memory_threshold: 1}\n"
         if cls.config:
             config = os.path.join(cls.folder, "scheduler.yaml")
             with open(config, "w") as file:

@@ -19,6 +19,7 @@ bool below(const std::string& tenant, const std::string& root) {
 }
 
 bool matches(const JobRecord& job, const JobFilter& f) {
+    if (filter.type && job.row.type != *filter.type) return false;
     const api::JobRow& row = job.row;
     if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), row.state) == f.states.end()) return false;
     if (!f.queue.empty() && row.queue != f.queue) return false;

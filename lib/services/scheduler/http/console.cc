@@ -26,7 +26,11 @@ bool reserved(const std::string& path) {
 
 bool HttpApi::Impl::serve_console(const wire::HttpRequest& request, const wire::ResponderPtr& responder) const {
     if ((request.method != "GET" && request.method != "HEAD") || reserved(request.path)) return false;
-    const bool page = request.path == "/" || request.path == "/dashboard" || request.path.starts_with("/dashboard/");
+    if (request.path == "/dashboard/") {  // the page's assets are relative to /
+        responder->send({.status = 308, .body = {}, .content_type = "text/plain", .headers = {{"Location", "../dashboard"}}});
+        return true;
+    }
+    const bool page = request.path == "/" || request.path == "/dashboard";
     if (config_.console_dir.empty()) {
         if (!page) return false;
         responder->send({.body = "The console is not built here. The API is under /api/v1, described in /openapi.json.\n", .content_type = "text/plain", .headers = {}});

@@ -55,8 +55,14 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
     if (!limit) return call->fail(limit.error());
     if (!states) return call->fail(states.error());
     if (!since) return call->fail(since.error());
+    std::optional<JobType> type;
+    if (const std::string wanted = call->query("type"); !wanted.empty()) {
+        for (const auto& row : enum_names(JobType{}))
+            if (row.name == wanted) type = row.value;
+        if (!type) return call->fail({Code::invalid, "\"" + wanted + "\" is none of training, inference, batch, interactive", "type", ""});
+    }
     JobFilter filter{.states = std::move(*states), .queue = call->query("queue"), .tenant = call->query("tenant"), .name = call->query("name"),
-                     .user = call->query("user"), .node = call->query("node"), .since = *since};
+                     .user = call->query("user"), .node = call->query("node"), .type = type, .since = *since};
     if (call->actor.role == Role::tenant && !may_see(call->actor, filter.tenant)) {
         if (!filter.tenant.empty()) return call->fail({Code::forbidden, "the tenant " + filter.tenant + " is not yours", "tenant", ""});
         filter.tenant = call->actor.tenant;

@@ -32,6 +32,7 @@ using NodeRowPtr = std::shared_ptr<const api::NodeRow>;
 struct JobFilter {
     std::vector<State> states;
     std::string queue, tenant, name, user, node;  // tenant: it and its descendants; name: a part of name or id
+    std::optional<JobType> type;
     Instant since;                                // submitted at or after
 };
 
