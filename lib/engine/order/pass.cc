@@ -55,6 +55,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     Plan plan;
     looked_ = 0;
     wake_at_.reset();
+    const auto gains_before = gains_;
     int considered = 0;
     const auto spent = [&] {
         const int scans = looked_ / std::max(1, cluster_.size());
@@ -86,7 +87,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         for (const auto& [key, members] : backlog_.queue(q).classes)
             if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
                 wake_at_ = at;
-    dirty_ = plan.more;
+    // A pledge that ended may have freed what somebody needs who was looked at before.
+    dirty_ = plan.more || gains_ != gains_before;
     return plan;
 }
 

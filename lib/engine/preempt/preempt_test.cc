@@ -79,6 +79,26 @@ TEST_F(Preempt, a_pledge_ends_with_its_preemptor) {
     EXPECT_EQ(node_of(engine.pass(now), "v"), "n1");
 }
 
+// The preemptor finds another place in the pass in which the first queue was already looked at.
+TEST_F(Preempt, what_a_pledge_gives_up_wakes_who_was_looked_at_before) {
+    add_queue(engine, "first", Policy::best_fit, 900);
+    engine.apply(NodeSet{make_node("b", 1)});
+    run(a_job("v").gpus(1000).priority(100).preemptible());
+    add(a_job("high").gpus(1000).priority(900));
+    ASSERT_EQ(victims(engine.pass(now)), std::set<std::string>{"v"});
+    auto only_b = a_job("only-b").gpus(1000).priority(500).queue("first");
+    only_b.spec.node.include = {"b"};
+    add(only_b);
+    engine.apply(JobRemoved{"v"});
+    engine.apply(NodeSet{make_node("a", 1)});
+    auto plan = engine.pass(now);
+    EXPECT_EQ(node_of(plan, "high"), "a");
+    EXPECT_EQ(node_of(plan, "only-b"), "");
+    EXPECT_TRUE(engine.wants_pass());
+    EXPECT_EQ(node_of(engine.pass(now), "only-b"), "b");
+    EXPECT_FALSE(engine.wants_pass());
+}
+
 TEST_F(Preempt, a_job_of_still_higher_priority_takes_what_is_pledged) {
     engine.apply(NodeSet{make_node("n1", 1)});
     run(a_job("v").gpus(1000).priority(100).preemptible());

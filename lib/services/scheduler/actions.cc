@@ -70,6 +70,8 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
     CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
     for (TaskStatus& task : status.tasks) {
+        if (task.allocation) job.s.past.push_back({task.index, task.attempt, task.allocation->node});
+        task.allocation.reset();
         task.state = State::pending;
         task.reason = Reason::requeued;
         task.detail = by;

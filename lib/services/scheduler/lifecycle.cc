@@ -79,10 +79,6 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     std::string nodes;
     for (const auto& [index, allocation] : placement.tasks) {
         TaskStatus& task = status.tasks.at(static_cast<std::size_t>(index));
-        if (task.attempt > 0 && task.allocation) {
-            job.s.past.push_back({index, task.attempt, task.allocation->node});
-            if (job.s.past.size() > past_runs_kept) job.s.past.erase(job.s.past.begin());
-        }
         set_task(job, task, State::preparing, Reason::placed, "on " + allocation.node);
         ++task.attempt;
         task.allocation = allocation;
@@ -244,6 +240,11 @@ void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail
     JobStatus& status = job.status();
     if (counts) ++status.preemptions;
     for (TaskStatus& task : status.tasks) {
+        if (task.allocation) {
+            job.s.past.push_back({task.index, task.attempt, task.allocation->node});
+            if (job.s.past.size() > past_runs_kept) job.s.past.erase(job.s.past.begin());
+            task.allocation.reset();
+        }
         if (task.state == State::pending) continue;
         // A new attempt, not a step of the old one: also of tasks of a gang that had ended well.
         task.state = State::pending;

@@ -19,8 +19,8 @@ bool below(const std::string& tenant, const std::string& root) {
 }
 
 bool matches(const JobRecord& job, const JobFilter& f) {
-    if (filter.type && job.row.type != *filter.type) return false;
     const api::JobRow& row = job.row;
+    if (f.type && row.type != *f.type) return false;
     if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), row.state) == f.states.end()) return false;
     if (!f.queue.empty() && row.queue != f.queue) return false;
     if (!f.tenant.empty() && !below(row.tenant, f.tenant)) return false;

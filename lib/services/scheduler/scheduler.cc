@@ -233,6 +233,21 @@ void Scheduler::Impl::forget_old() {
             ++it;
         }
     }
+    // Nodes that have been gone for as long, and hold nothing.
+    for (auto it = nodes_.begin(); it != nodes_.end();) {
+        Node& node = it->second;
+        if (!node.state.lost || node.state.since >= before || !node.tasks.empty() || node.touched) {
+            ++it;
+            continue;
+        }
+        engine_.apply(engine::NodeRemoved{node.name});
+        erase("node/" + node.name);
+        erase("node/" + node.name + "/state");
+        open_.update.removed_nodes.push_back(node.name);
+        log::info("a node that is lost for long is dropped", {{"node", node.name}});
+        problems_changed_ = true;
+        it = nodes_.erase(it);
+    }
     if (rows || gone) log::info("old history dropped", {{"rows", rows}, {"jobs", gone}, {"before", format(before)}});
     wake();
 }
