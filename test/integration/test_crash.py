@@ -19,16 +19,16 @@ POINTS = ["before_begin", "after_write", "before_commit", "after_commit", "befor
 class Submitter(threading.Thread):
     """Submits jobs that append their id and attempt to a file; remembers which were acknowledged."""
 
-    def __init__(self, api, ledger, prefix):
+    def __init__(self, api, ledger, prefix, mounts):
         super().__init__(daemon=True)
-        self.api, self.ledger, self.prefix = api, ledger, prefix
+        self.api, self.ledger, self.prefix, self.mounts = api, ledger, prefix, mounts
         self.acknowledged, self.stopping, self.number = [], threading.Event(), 0
 
     def run(self):
         while not self.stopping.is_set():
             task_id = f"{self.prefix}-{self.number}"
             document = {"task_id": task_id, "task_type": "batch", "resources": {"cpu": {"cores": 0.1}, "memory": {"size": "8Mi"}},
-                        "command": ["/bin/sh", "-c", f"echo {task_id} >> {self.ledger}"]}
+                        "command": ["/bin/sh", "-c", f"echo {task_id} >> {self.ledger}"], "mounts": self.mounts}
             try:
                 status, _, _ = self.api.raw("POST", "/api/v1/schedule", document)
                 if status in (200, 201):
@@ -47,7 +47,12 @@ class Crash(ClusterTest):
     machine = True
 
     def setUp(self):
-        self.ledger = os.path.join(self.folder, f"ledger-{self._testMethodName}")
+        # A task sees a /tmp of its own: what it shares with this test is mounted.
+        self.shared = os.path.join(self.folder, "shared")
+        os.makedirs(self.shared, exist_ok=True)
+        os.chmod(self.shared, 0o777)
+        self.mounts = [{"source": self.shared, "target": self.shared}]
+        self.ledger = os.path.join(self.shared, f"ledger-{self._testMethodName}")
         open(self.ledger, "w").close()
         os.chmod(self.ledger, 0o666)
 
@@ -71,7 +76,7 @@ class Crash(ClusterTest):
 
     def test_killed_at_random_moments_under_load(self):
         chance = random.Random(os.environ.get("CRATER_SEED", "7"))
-        submitter = Submitter(self.api, self.ledger, "random")
+        submitter = Submitter(self.api, self.ledger, "random", self.mounts)
         submitter.start()
         for _ in range(ROUNDS):
             time.sleep(chance.uniform(0.05, 0.6))
@@ -81,7 +86,7 @@ class Crash(ClusterTest):
         self.assertTrue(self.api.get("/api/v1/cluster")["state_hash_verified"])
 
     def test_killed_at_each_point_of_a_commit(self):
-        submitter = Submitter(self.api, self.ledger, "point")
+        submitter = Submitter(self.api, self.ledger, "point", self.mounts)
         submitter.start()
         rounds = max(1, ROUNDS // len(POINTS))
         for point in POINTS * rounds:
@@ -114,13 +119,10 @@ class Crash(ClusterTest):
 
     def test_a_killed_agent_leaves_tasks_running_and_reports_what_ended_meanwhile(self):
         agent = self.agents[-1]
-        marks = os.path.join(self.folder, "marks")
-        os.makedirs(marks, exist_ok=True)
-        os.chmod(marks, 0o777)
         small = {"cpu": {"cores": 0.1}, "memory": {"size": "16Mi"}}
-        gate = os.path.join(marks, "gate")
-        stays = self.submit(name="stays", resources=small, command=["/bin/sh", "-c", f"echo $$ > {marks}/stays; sleep 3600"])
-        ends = self.submit(name="ends", resources=small, command=["/bin/sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done; exit 7"])
+        gate = os.path.join(self.shared, "gate")
+        stays = self.submit(name="stays", resources=small, command=["sleep", "3600"])
+        ends = self.submit(name="ends", resources=small, command=["/bin/sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done; exit 7"], mounts=self.mounts)
         self.api.wait_state(stays, "Running")
         self.api.wait_state(ends, "Running")
         agent.kill()
