@@ -186,7 +186,6 @@ TEST(Server, tells_a_slow_client_408) {
 TEST(Server, closes_an_idle_connection_without_a_word) {
     const auto server = must_listen({.idle_timeout = Millis(40)}, echo);
     RawClient client(server->port());
-    EXPECT_THAT(client.ask(get("/")), StartsWith("HTTP/1.1 200 "));
     EXPECT_EQ(client.read_to_end(), "");
 }
 
