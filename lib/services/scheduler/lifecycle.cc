@@ -39,7 +39,11 @@ void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail)
     JobStatus& status = job.status();
     std::vector<State> states;
     for (const TaskStatus& task : status.tasks) states.push_back(task.state);
-    const State next = job_state(states);
+    State next = job_state(states);
+    // A job is back in its queue, or has made room, when the last of its tasks has.
+    if (job.holds() && (next == State::pending || next == State::preempted))
+        next = status.state == State::lost ? State::lost : State::preempting;
+    if (status.state == State::preempting && next == State::pending) next = State::preempted;
     const bool changed = next != status.state;
     recount(job);
     set_deadline(job);
