@@ -72,6 +72,19 @@ TEST(Router, decodes_parameters_and_keeps_an_encoded_slash_in_its_segment) {
     by_hand.method = "GET";
     by_hand.path = "/api/v1/jobs/x";
     EXPECT_EQ(router.match(by_hand)->parameters.at("id"), "x");
+    by_hand.path = "/api/v1/jobs/100%25";  // decoded already
+    EXPECT_EQ(router.match(by_hand)->parameters.at("id"), "100%25");
+}
+
+TEST(Router, follows_a_handler_that_took_a_prefix_off) {
+    const Router router(routes());
+    HttpRequest r = request("GET", "/crater/api/v1/jobs/a%2Fb");
+    EXPECT_FALSE(router.match(r));
+    r.path.erase(0, 7);
+    ASSERT_TRUE(router.match(r));
+    EXPECT_EQ(router.match(r)->parameters.at("id"), "a/b");
+    r.path = "/healthz";
+    EXPECT_EQ(router.match(r)->route->operation, "health");
 }
 
 TEST(Router, names_the_nearest_path) {

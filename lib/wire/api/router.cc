@@ -15,7 +15,18 @@ Segments segments_of(std::string_view path) {
     return out;
 }
 
-Segments segments_of(const HttpRequest& request) { return segments_of(request.raw_path.empty() ? request.path : request.raw_path); }
+// The segments of a request, decoded each for itself. A handler may have taken a prefix off `path`: then it comes off `raw_path` too.
+// Without a fitting raw path (a request made by hand) `path` is taken as it is.
+std::vector<std::string> decoded_segments(const HttpRequest& request) {
+    std::string_view raw = request.raw_path;
+    const std::size_t whole = percent_decoded(raw).value_or("").size();
+    if (whole > request.path.size()) raw.remove_prefix(std::min(whole - request.path.size(), raw.size()));
+    const bool fitting = percent_decoded(raw) == request.path;
+    std::vector<std::string> out;
+    for (const auto segment : segments_of(fitting ? raw : std::string_view(request.path)))
+        out.push_back(fitting ? *percent_decoded(segment) : std::string(segment));
+    return out;
+}
 
 // Literal before parameter before rest.
 int looseness(std::string_view segment) { return is_rest(segment) ? 2 : is_parameter(segment) ? 1 : 0; }
@@ -26,31 +37,29 @@ bool more_particular(const std::vector<std::string>& a, const std::vector<std::s
     return a.size() > b.size();
 }
 
-// Whether the request's segments fit; literals are compared decoded, so that %6a is j.
-bool fits(const std::vector<std::string>& pattern, const Segments& segments) {
+bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
     const bool open = !pattern.empty() && is_rest(pattern.back());
     if (open ? segments.size() < pattern.size() : segments.size() != pattern.size()) return false;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (is_rest(pattern[i])) return true;
         if (is_parameter(pattern[i])) {
             if (segments[i].empty()) return false;
-        } else if (pattern[i] != segments[i] && percent_decoded(segments[i]) != pattern[i]) {
+        } else if (pattern[i] != segments[i]) {
             return false;
         }
     }
     return true;
 }
 
-std::map<std::string, std::string> parameters_of(const std::vector<std::string>& pattern, const Segments& segments) {
+std::map<std::string, std::string> parameters_of(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
     std::map<std::string, std::string> out;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (!is_parameter(pattern[i])) continue;
         std::string value;
         if (is_rest(pattern[i])) {
-            for (std::size_t k = i; k < segments.size(); ++k)
-                value.append(k > i ? "/" : "").append(percent_decoded(segments[k]).value_or(std::string(segments[k])));
+            for (std::size_t k = i; k < segments.size(); ++k) value.append(k > i ? "/" : "").append(segments[k]);
         } else {
-            value = percent_decoded(segments[i]).value_or(std::string(segments[i]));
+            value = segments[i];
         }
         out.emplace(parameter_name(pattern[i]), std::move(value));
     }
@@ -79,7 +88,7 @@ Router::Router(std::span<const Route> routes) {
 }
 
 Result<Match> Router::match(const HttpRequest& request) const {
-    const Segments segments = segments_of(request);
+    const auto segments = decoded_segments(request);
     bool path_known = false;
     for (const Pattern& pattern : patterns_) {
         if (!fits(pattern.segments, segments)) continue;
@@ -95,7 +104,7 @@ Result<Match> Router::match(const HttpRequest& request) const {
 }
 
 std::string Router::allowed(const HttpRequest& request) const {
-    const Segments segments = segments_of(request);
+    const auto segments = decoded_segments(request);
     std::vector<std::string_view> methods;
     for (const Pattern& pattern : patterns_) {
         if (!fits(pattern.segments, segments)) continue;

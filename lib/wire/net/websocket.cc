@@ -46,7 +46,8 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
         http::request<http::empty_body> head(http::verb::get, request.raw_path, 11);
         for (const auto& [name, value] : request.headers) head.set(name, value);
         ws_.async_accept(head, [self = shared_from_this(), on_open = std::move(on_open)](beast::error_code ec) {
-            if (ec) return self->closed();
+            if (ec || self->closed_) return self->closed();
+            self->opened_ = true;
             on_open(self);
         });
     }
@@ -60,6 +61,7 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
         auto answer = std::make_shared<ws::response_type>();
         ws_.async_handshake(*answer, ask.host, ask.target,
                             [self = shared_from_this(), answer, done = std::move(done)](beast::error_code ec) {
+                                self->opened_ = !ec;
                                 if (!ec && !self->closed_) return done(WebSocketPtr(self));
                                 done(fail(self->refusal(ec, *answer)));
                                 self->closed();
@@ -160,6 +162,7 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
             if (closed_ || std::exchange(closing_, true)) return;
         }
         post([self = shared_from_this(), code] {
+            if (!self->opened_) return self->cut();  // no farewell before the handshake
             self->close_asked_ = true;
             self->close_code_ = code;
             self->write();
@@ -219,7 +222,7 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
     std::string out_;
     std::function<void(std::string)> on_message_;
     std::function<void()> on_closed_;
-    bool reading_ = false, writing_ = false, close_asked_ = false, goodbye_said_ = false;
+    bool opened_ = false, reading_ = false, writing_ = false, close_asked_ = false, goodbye_said_ = false;
     ws::close_code close_code_ = ws::close_code::normal;
     std::atomic<bool> closed_ = false;
 

@@ -236,6 +236,27 @@ TEST(WebSockets, the_end_of_the_server_and_of_the_dialer_closes_them) {
     late.wait_closed();
 }
 
+TEST(WebSockets, a_server_may_stop_while_clients_arrive) {
+    WebSocketDialer dialer;
+    for (int round = 0; round < 30; ++round) {
+        auto server = must_listen({.threads = 2}, [](HttpRequest, ResponderPtr r) { r->send({}); }, echo);
+        std::vector<std::unique_ptr<Awaited<bool>>> over;
+        std::vector<std::unique_ptr<RawClient>> raw;
+        for (int i = 0; i < 4; ++i) {
+            over.push_back(std::make_unique<Awaited<bool>>());
+            const auto done = [o = over.back().get()] { o->set(true); };
+            dialer.dial(
+                url_of(*server, "/", "ws"), {}, Millis(60'000), [done](WebSocketPtr s) { s->start([](std::string) {}, done); },
+                [done](const Error&) { done(); });
+            raw.push_back(std::make_unique<RawClient>(server->port()));
+            raw.back()->say(get("/"));
+        }
+        server->stop(Millis(600'000));  // politely, and yet soon
+        for (auto& o : over) o->get();
+        for (auto& r : raw) r->read_to_end();
+    }
+}
+
 TEST(WebSockets, go_over_tls) {
     const TestCertificate certificate;
     const auto server = must_listen({.tls = certificate.files()}, no_pages, echo);

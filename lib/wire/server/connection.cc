@@ -88,6 +88,7 @@ void Connection::post(F task) {
 
 void Connection::start() {
     core_->sessions->add(shared_from_this());
+    if (core_->stopping) return close();  // whoever stops may have counted the sessions already
     watch_time();
     if (stream_.is_tls())
         shake_hands();
@@ -221,7 +222,11 @@ void Connection::upgrade(HttpRequest request) {
     phase_ = Phase::closed;
     closed_ = true;
     timer_.cancel();
-    accept_websocket({io_, core_->sessions, core_->options.websocket, remote_}, std::move(stream_), request, std::move(*accepted));
+    accept_websocket({io_, core_->sessions, core_->options.websocket, remote_}, std::move(stream_), request,
+                     [core = core_, on_open = std::move(*accepted)](const WebSocketPtr& socket) {
+                         on_open(socket);
+                         if (core->stopping) socket->close();
+                     });
     core_->sessions->remove(this);
 }
 

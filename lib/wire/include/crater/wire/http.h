@@ -24,7 +24,7 @@ namespace crater::wire {
 struct HttpRequest {
     std::string method;                          // GET, POST, ...
     std::string path;                            // decoded, without query
-    std::string raw_path;                        // as received; the router splits this one, so that %2F stays within its segment
+    std::string raw_path;                        // as received; tells the router a %2F from a slash
     std::map<std::string, std::string> query;    // decoded; a key given twice is refused with 400 before the handler
     std::map<std::string, std::string> headers;  // names in lower case
     std::string body;
