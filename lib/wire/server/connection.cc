@@ -327,9 +327,10 @@ void Connection::begin_open(HttpResponse head, std::shared_ptr<OpenAnswer> open)
 }
 
 void Connection::flush_open() {
-    if (phase_ != Phase::open || write_pending_) return;
+    if (phase_ != Phase::open) return;
+    if (open_->overflowed()) return close();
+    if (write_pending_) return;
     OpenAnswer::Taken taken = open_->take();
-    if (taken.overflow) return close();
     if (taken.bytes.empty() && !taken.end) return;
     if (taken.bytes.empty() && (!chunked_ || last_chunk_sent_)) return end_open();
     head_.clear();

@@ -22,9 +22,13 @@ bool OpenAnswer::write(std::string chunk) {
     } else {
         waiting_ += chunk;
     }
-    const bool taken = !overflow_;
+    if (overflow_) {  // at once: a write under way may never end
+        lock.unlock();
+        wake_();
+        return false;
+    }
     wake_once(lock);
-    return taken;
+    return true;
 }
 
 void OpenAnswer::close() {
@@ -43,10 +47,15 @@ void OpenAnswer::on_closed(std::function<void()> callback) {
     post_(std::move(callback));
 }
 
+bool OpenAnswer::overflowed() {
+    const std::scoped_lock lock(mutex_);
+    return overflow_;
+}
+
 OpenAnswer::Taken OpenAnswer::take() {
     const std::scoped_lock lock(mutex_);
     woken_ = false;
-    Taken out{std::move(waiting_), !open_, overflow_};
+    Taken out{std::move(waiting_), !open_};
     waiting_.clear();
     in_flight_ = out.bytes.size();
     return out;

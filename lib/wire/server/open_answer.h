@@ -24,9 +24,9 @@ class OpenAnswer : public std::enable_shared_from_this<OpenAnswer> {
     // The connection's side.
     struct Taken {
         std::string bytes;
-        bool end = false;       // nothing follows
-        bool overflow = false;  // the reader is too slow
+        bool end = false;  // nothing follows
     };
+    bool overflowed();  // the reader is too slow
     Taken take();      // what waits; it counts as queued until `written`
     void written();
     void closed();     // runs the callback, once

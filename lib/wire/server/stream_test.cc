@@ -76,6 +76,8 @@ TEST_F(OpenAnswers, closes_a_reader_that_is_too_slow) {
     RawClient client(server->port(), 4096);
     client.say(get("/events"));
     const StreamPtr stream = opened_.get();
+    client.read_until("\r\n\r\n");
+    // Fill what the kernel buffers, until a write is under way that will not end.
     const std::string chunk(10'000, 'x');
     int accepted = 0;
     while (stream->write(chunk)) ASSERT_LT(++accepted, 100'000);
