@@ -33,8 +33,8 @@ class Machine::AgentRuntime final : public run::Runtime {
     Machine& machine_;
 };
 
-Machine::Machine(std::string name, int gpus, testing::VirtualTime& time, Rng& rng, Note trace, Note violation)
-    : name_(std::move(name)), time_(time), loop_(time), rng_(rng), trace_(std::move(trace)), violation_(std::move(violation)) {
+Machine::Machine(std::string name, int gpus, testing::VirtualTime& time, Rng& rng, std::set<run::TaskId>& started, Note trace, Note violation)
+    : name_(std::move(name)), time_(time), loop_(time), rng_(rng), trace_(std::move(trace)), violation_(std::move(violation)), started_(started) {
     hardware_.name = name_;
     hardware_.gpus.count = gpus;
     hardware_.cpu.cores = 16;
@@ -55,6 +55,11 @@ std::unique_ptr<hw::Source> Machine::source() const { return hw::simulated_sourc
 void Machine::agent_died() {
     agent_loop_ = nullptr;
     listener_ = nullptr;
+}
+
+void Machine::power_off() {
+    records_.clear();
+    ++changes_;
 }
 
 Machine::Record* Machine::find(const run::TaskId& id) {

@@ -15,12 +15,15 @@ namespace crater::sim {
 class Machine {
   public:
     using Note = std::function<void(const std::string&)>;
-    Machine(std::string name, int gpus, testing::VirtualTime& time, Rng& rng, Note trace, Note violation);
+    // `started` is the whole cluster's: a (job, task, attempt) starts once anywhere.
+    Machine(std::string name, int gpus, testing::VirtualTime& time, Rng& rng, std::set<run::TaskId>& started, Note trace, Note violation);
 
     // What an agent process gets. Its events go to `loop` until `agent_died`.
     std::unique_ptr<run::Runtime> runtime(testing::VirtualLoop& loop);
     std::unique_ptr<hw::Source> source() const;
     void agent_died();
+    // Everything that ran here is gone without a word.
+    void power_off();
 
     const std::string& name() const { return name_; }
     const NodeInventory& inventory() const { return inventory_; }
@@ -50,7 +53,7 @@ class Machine {
     hw::SimulatedNode hardware_;
     NodeInventory inventory_;
     std::map<run::TaskId, Record> records_;
-    std::set<run::TaskId> started_;
+    std::set<run::TaskId>& started_;
     testing::VirtualLoop* agent_loop_ = nullptr;
     run::Runtime::Listener listener_;
     std::uint64_t changes_ = 0;

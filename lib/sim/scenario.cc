@@ -36,16 +36,26 @@ Outcome run_seed(std::uint64_t seed, bool keep_trace) {
 
     std::vector<std::string> ids;
     world.run_for(Millis(2'000));
+    Quota little;
+    little.gpu = MilliGpu(2'000);
+    little.jobs = 3;
+    world.set_quota("little", little);
     const std::uint64_t rounds = 12 + rng.below(12);
     for (std::uint64_t round = 0; round < rounds && world.violations().empty(); ++round) {
         for (std::uint64_t i = rng.below(4); i > 0; --i) {
             ids.push_back("task-" + std::to_string(ids.size() + 1));
             JobSpec spec = random_job(rng, ids.size());
+            const auto& known = world.acknowledged();
+            if (!known.empty() && rng.below(8) == 0) (rng.below(2) ? spec.after_ok : spec.after_any).push_back(known[rng.below(known.size())]);
+            if (spec.tasks == 1 && spec.resources.gpu.count.value <= 2'000 && rng.below(5) == 0) spec.tenant = "little/one";
             world.submit(std::move(spec), ids.back());
         }
         if (!ids.empty() && rng.below(5) == 0) world.cancel(ids[rng.below(ids.size())]);
         const int node = static_cast<int>(rng.below(static_cast<std::uint64_t>(options.agents)));
         const Millis cut(static_cast<std::int64_t>(rng.below(60'000)));
+        if (!ids.empty() && rng.below(8) == 0) world.evict(ids[rng.below(ids.size())]);
+        if (rng.below(10) == 0) world.drain(node, rng.below(2) == 0, cut);
+        if (rng.below(14) == 0) world.reboot(node);
         if (rng.below(6) == 0) world.partition(node, cut);
         if (rng.below(10) == 0) world.crash_scheduler();
         if (rng.below(10) == 0) world.crash_agent(node);

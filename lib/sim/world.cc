@@ -1,11 +1,13 @@
 #include "crater/sim/world.h"
 
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "crater/agent/agent.h"
 #include "crater/base/ids.h"
 #include "crater/codec/codec.h"
+#include "crater/proto/agent.pb.h"
 #include "crater/scheduler/scheduler.h"
 #include "crater/scheduler/testing/virtual_link.h"
 #include "machine.h"
@@ -33,7 +35,7 @@ class World::Impl {
         for (int i = 0; i < options.agents; ++i) {
             hosts_.push_back(std::make_unique<Host>());
             Host& host = *hosts_.back();
-            host.machine = std::make_unique<Machine>("n" + std::to_string(i + 1), options.gpus_per_node, time_, rng_,
+            host.machine = std::make_unique<Machine>("n" + std::to_string(i + 1), options.gpus_per_node, time_, rng_, started_,
                                                      [this](const std::string& text) { trace(text); },
                                                      [this](const std::string& text) { violate("starts", text); });
             start_agent(i);
@@ -56,6 +58,51 @@ class World::Impl {
             if (!answer && (answer.error().code == Code::unavailable || answer.error().code == Code::not_found))
                 client_loop_.after(client_retry, [this, id] { cancel(id); });
         });
+    }
+
+    void evict(const std::string& id) {
+        act(id, scheduler::Action::evict);
+        client_loop_.after(Millis(15'000), [this, id] { act(id, scheduler::Action::resume); });
+    }
+    void act(const std::string& id, scheduler::Action action) {
+        if (!scheduler_.service) return;
+        trace("client: " + std::string(action == scheduler::Action::evict ? "evict " : "resume ") + id);
+        scheduler_.service->act({.job = id, .action = action, .body = {}, .actor = {}}, [](auto) {});
+    }
+    void drain(int i, bool evict, Millis span) {
+        const std::string name = hosts_.at(static_cast<std::size_t>(i))->machine->name();
+        set_draining(name, true, evict);
+        client_loop_.after(span, [this, name] { set_draining(name, false, false); });
+    }
+    void set_draining(const std::string& name, bool draining, bool evict) {
+        const auto again = [this, name, draining, evict] {
+            if (!draining) client_loop_.after(client_retry, [this, name, draining, evict] { set_draining(name, draining, evict); });
+        };
+        if (!scheduler_.service) return again();
+        trace("client: " + std::string(draining ? "drain " : "undrain ") + name);
+        api::ReasonBody body;
+        body.evict = evict;
+        // The answer may be lost in a crash; what is drained for ever would hold up the end.
+        if (!draining) client_loop_.after(Millis(20'000), [this, name] { if (still_drained(name)) set_draining(name, false, false); });
+        scheduler_.service->drain(name, draining, body, {}, [](auto) {});
+    }
+    bool still_drained(const std::string& name) const {
+        const auto node = scheduler_.service ? scheduler_.service->read().node(name) : nullptr;
+        return !node || node->node.state == NodeState::draining;
+    }
+    void set_quota(const std::string& tenant, const Quota& hard) {
+        if (!scheduler_.service) return client_loop_.after(client_retry, [this, tenant, hard] { set_quota(tenant, hard); }), void();
+        api::QuotaChange change;
+        change.hard = hard;
+        scheduler_.service->set_quota(tenant, change, {}, [](auto) {});
+    }
+    void reboot(int i) {
+        Host& host = *hosts_.at(static_cast<std::size_t>(i));
+        if (!host.loop) return;
+        trace(host.machine->name() + ": reboot");
+        kill_agent(i);
+        host.machine->power_off();
+        client_loop_.after(pause(faults_.restart_delay_max), [this, i] { start_agent(i); });
     }
 
     void crash_scheduler() {
@@ -89,7 +136,10 @@ class World::Impl {
         faults_.message_loss = 0;
         faults_.crash_per_minute = 0;
         callback_failures_ = 0;
-        for (auto& host : hosts_) host->cut_until_us = 0;
+        for (auto& host : hosts_) {
+            host->cut_until_us = 0;
+            set_draining(host->machine->name(), false, false);
+        }
     }
 
     bool step() {
@@ -140,6 +190,7 @@ class World::Impl {
 
     WorldOptions options_;
     std::vector<Violation> violations_;
+    std::vector<std::string> in_order_;  // acknowledged
     std::uint64_t hash_ = 0;
     VirtualTime time_;
 
@@ -175,6 +226,23 @@ class World::Impl {
       private:
         Impl& world_;
         int host_;
+    };
+
+    // The scheduler's end of a link: what it says must be durable.
+    class WatchedLink final : public wire::Link {
+      public:
+        WatchedLink(Impl& world, std::string node, std::shared_ptr<wire::Link> link) : world_(world), node_(std::move(node)), link_(std::move(link)) {}
+        void send(std::string message) override {
+            world_.check_order(node_, message);
+            link_->send(std::move(message));
+        }
+        void close() override { link_->close(); }
+        std::string peer() const override { return link_->peer(); }
+
+      private:
+        Impl& world_;
+        std::string node_;
+        std::shared_ptr<wire::Link> link_;
     };
 
     // AllData: takes callbacks, sometimes fails, and looks at the order.
@@ -271,16 +339,58 @@ class World::Impl {
             if (!scheduler_.service || h.cut_until_us > time_.ticks_us()) return done(fail(Code::unavailable, "no answer"));
             h.wire = std::make_shared<VirtualWire>(time_, [this] { return pause(faults_.delay_max); }, [this] { return chance(faults_.message_loss); });
             auto theirs = std::make_shared<std::weak_ptr<wire::Link>>();
-            auto end = h.wire->attach(1, *scheduler_.loop, noted(scheduler_.service->agent_link([theirs] { return theirs->lock(); }), h.machine->name() + " > scheduler"),
+            const auto end = h.wire->attach(1, *scheduler_.loop, noted(scheduler_.service->agent_link([theirs] { return theirs->lock(); }), h.machine->name() + " > scheduler"),
                                       "10.0.0." + std::to_string(i + 1) + ":4000");
-            *theirs = end;
-            far_ends_[i] = end;
+            far_ends_[i] = std::make_shared<WatchedLink>(*this, h.machine->name(), end);
+            *theirs = far_ends_[i];
             done(h.wire->attach(0, *h.loop, noted(std::move(callbacks), "scheduler > " + h.machine->name()), "scheduler"));
         });
     }
+    // What a report said, by node and number, to know what its acknowledgement promises.
+    void note_report(const std::string& node, const std::string& bytes) {
+        proto::ToScheduler message;
+        if (!message.ParseFromString(bytes) || !message.has_report()) return;
+        reports_[{node, message.report().number()}] = message.report();
+    }
+    void check_order(const std::string& node, const std::string& bytes) {
+        proto::ToAgent message;
+        if (!message.ParseFromString(bytes)) return violate("protocol", "an order cannot be read");
+        if (message.has_launch()) {
+            const auto& launch = message.launch();
+            const auto [attempt, state] = stored_task(launch.job(), launch.task());
+            if (attempt < launch.attempt() || (attempt == launch.attempt() && state == "Pending"))
+                violate("durability", "launched before it was stored: " + launch.job() + " attempt " + std::to_string(launch.attempt()));
+        } else if (message.has_ack()) {
+            const auto it = reports_.find({node, message.ack().number()});
+            if (it == reports_.end()) return;
+            const auto& report = it->second;
+            const auto [attempt, state] = stored_task(report.job(), report.task());
+            const State said = state_of(report.state());
+            const bool final = state_row(said).terminal || said == State::preempted;
+            if (final && attempt == report.attempt() && state_row(state_of(state)).holds)
+                violate("durability", "acknowledged before it was stored: " + report.job() + " is " + report.state() + ", stored " + state);
+            reports_.erase(it);
+        }
+    }
+    static State state_of(const std::string& name) {
+        for (const auto& row : enum_names(State{}))
+            if (row.name == name) return row.value;
+        return State::pending;
+    }
+    // Attempt and state as they would survive a power loss now.
+    std::pair<std::int64_t, std::string> stored_task(const std::string& job, std::int64_t task) {
+        const auto text = scheduler_.store->get("job/" + job);
+        if (!text || !*text) return {0, ""};
+        const auto tree = codec::parse_json(**text);
+        if (!tree) return {0, ""};
+        const auto& row = tree->at("status").at("tasks").at(static_cast<std::size_t>(task));
+        return {row.at("attempt").get<std::int64_t>(), row.at("state").get<std::string>()};
+    }
+
     wire::LinkCallbacks noted(wire::LinkCallbacks callbacks, std::string who) {
         return {.on_message = [this, who, next = std::move(callbacks.on_message)](std::string m) {
                     trace(who + " " + std::to_string(m.size()) + " bytes " + std::to_string(hash64(m) % 1'000'000));
+                    if (const auto end = who.find(" > scheduler"); end != std::string::npos) note_report(who.substr(0, end), m);
                     next(std::move(m));
                 },
                 .on_closed = [this, who, next = std::move(callbacks.on_closed)](std::string why) {
@@ -298,9 +408,15 @@ class World::Impl {
         scheduler_.service->submit({.spec = *spec, .actor = {}, .idempotency_key = {}, .document = codec::write_json(*spec), .task_id = id},
                                    [this, id](Result<scheduler::Submitted> answer) {
                                        if (answer) {
-                                           if (acknowledged_.insert(id).second) trace("client: " + id + " acknowledged");
+                                           if (!acknowledged_.insert(id).second) return;
+                                           trace("client: " + id + " acknowledged");
+                                           in_order_.push_back(id);
+                                           if (const auto stored = scheduler_.store->get("job/" + id); !stored || !*stored)
+                                               violate("durability", id + " was acknowledged before it was stored");
                                        } else if (answer.error().code == Code::unsatisfiable) {
                                            if (all_registered()) refused_for_good(id, answer.error());
+                                       } else if (answer.error().field.starts_with("after_")) {
+                                           if (answer.error().code == Code::conflict) refused_for_good(id, answer.error());
                                        } else if (answer.error().code != Code::unavailable) {
                                            violate("submit", id + ": " + answer.error().text());
                                        }
@@ -355,7 +471,9 @@ class World::Impl {
             for (const auto& row : *rows) {
                 const auto change = codec::read_json<StateChange>(row.body);
                 if (!change) return violate("history", "unreadable: " + row.body);
-                if (last && *last != change->state && !may_change(*last, change->state))
+                if (change->reason == Reason::rejected) violate("books", id + ": a node had to refuse what was placed on it: " + change->detail);
+                const bool resumed = change->state == State::pending && change->detail.starts_with("resumed");  // a new life
+                if (last && *last != change->state && !may_change(*last, change->state) && !resumed)
                     violate("states", id + ": " + std::string(name_of(*last)) + " -> " + std::string(name_of(change->state)));
                 last = change->state;
             }
@@ -392,6 +510,8 @@ class World::Impl {
     std::vector<std::unique_ptr<Host>> hosts_;
     std::map<int, std::shared_ptr<wire::Link>> far_ends_;
     std::set<std::string> wanted_, acknowledged_;
+    std::set<run::TaskId> started_;
+    std::map<std::pair<std::string, std::uint64_t>, proto::TaskReport> reports_;
     std::map<std::string, std::pair<std::int64_t, std::string>> told_;
     std::uint64_t callback_failures_ = 20;  // percent
     std::deque<std::string> trace_;
@@ -401,6 +521,11 @@ World::World(WorldOptions options) : impl_(std::make_unique<Impl>(options)) {}
 World::~World() = default;
 void World::submit(JobSpec spec, std::string id) { impl_->submit(std::move(spec), std::move(id)); }
 void World::cancel(std::string id) { impl_->cancel(id); }
+void World::evict(std::string id) { impl_->evict(id); }
+void World::drain(int index, bool evict, Millis span) { impl_->drain(index, evict, span); }
+void World::set_quota(std::string tenant, Quota hard) { impl_->set_quota(tenant, hard); }
+void World::reboot(int index) { impl_->reboot(index); }
+const std::vector<std::string>& World::acknowledged() const { return impl_->in_order_; }
 void World::crash_scheduler() { impl_->crash_scheduler(); }
 void World::crash_agent(int index) { impl_->crash_agent(index); }
 void World::partition(int index, Millis span) { impl_->partition(index, span); }

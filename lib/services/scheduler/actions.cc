@@ -59,6 +59,12 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     job.fixed = std::make_shared<StoredSpec>(std::move(fixed));
     job.s = std::move(stored);
     JobStatus& status = job.status();
+    // What it waited for may have ended meanwhile; who resumes it wants it to run.
+    std::erase_if(job.s.waits_for, [&](const std::string& other) {
+        const Job* live = find(other);
+        return !live || state_row(live->status().state).terminal;
+    });
+    job.blocked = !job.s.waits_for.empty();
     engine::EngineJob info{.id = id,
                            .spec = job.spec(),
                            .queue = job.fixed->queue,
@@ -66,7 +72,8 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
                            .priority = static_cast<int>(job.fixed->priority),
                            .preemptible = job.fixed->preemptible,
                            .submitted = status.submitted,
-                           .preemptions = status.preemptions};
+                           .preemptions = status.preemptions,
+                           .blocked = job.blocked};
     if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
     CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
     for (TaskStatus& task : status.tasks) {
@@ -84,6 +91,7 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     status.restarts = 0;
     job.s.stop.reset();
     jobs_[id] = std::move(owned);
+    for (const std::string& other : job.s.waits_for) dependents_[other].push_back(id);
     ensure_tenant(job.fixed->tenant);
     engine_.apply(engine::JobAdded{std::move(info)});
     job.known_to_engine = true;

@@ -77,16 +77,18 @@ Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const A
 }
 
 // The jobs it still has to wait for. A dependency that already failed it is an error of the submit.
-Result<std::set<std::string>> Scheduler::Impl::unmet_dependencies(const JobSpec& spec) const {
-    std::set<std::string> unmet;
+Result<std::vector<std::string>> Scheduler::Impl::unmet_dependencies(const JobSpec& spec) const {
+    std::vector<std::string> unmet;
     const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
         State state = State::pending;
         if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
         else if (const auto record = read_.job(id)) state = record->status.state;
         else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
-        if (!state_row(state).terminal) unmet.insert(id);
-        else if (must_end_well && state != State::finished)
+        if (!state_row(state).terminal) {
+            if (std::find(unmet.begin(), unmet.end(), id) == unmet.end()) unmet.push_back(id);
+        } else if (must_end_well && state != State::finished) {
             return fail(Code::conflict, "the job " + shown(id) + " has already ended as " + std::string(name_of(state)), field);
+        }
         return {};
     };
     for (const std::string& id : spec.after_ok) CRATER_TRY_VOID(look(id, true, "after_ok"));
@@ -196,8 +198,8 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     Job& job = *owned;
     job.fixed = std::move(fixed);
     job.fresh = true;
-    job.unmet = std::move(*unmet);
-    job.blocked = !job.unmet.empty();
+    job.s.waits_for = std::move(*unmet);
+    job.blocked = !job.s.waits_for.empty();
     JobStatus& status = job.status();
     status.id = job.id();
     status.submitted = job.fixed->submitted;
@@ -209,7 +211,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
         status.tasks[i].since = status.submitted;
     }
     jobs_[job.id()] = std::move(owned);
-    for (const std::string& dependency : job.unmet) dependents_[dependency].push_back(job.id());
+    for (const std::string& dependency : job.s.waits_for) dependents_[dependency].push_back(job.id());
 
     accepted.spec = job.spec();
     accepted.blocked = job.blocked;
@@ -235,13 +237,14 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
     dependents_.erase(it);
     for (const std::string& name : waiting) {
         Job* job = find(name);
-        if (!job || state_row(job->status().state).terminal || !job->unmet.erase(id)) continue;
+        if (!job || state_row(job->status().state).terminal || !std::erase(job->s.waits_for, id)) continue;
+        touch(*job);
         const auto& after_ok = job->fixed->spec.after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
             for (TaskStatus& task : job->status().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);
             conclude(*job);
-        } else if (job->unmet.empty()) {
+        } else if (job->s.waits_for.empty()) {
             job->blocked = false;
             engine_.apply(engine::JobUnblocked{name});
             job->status().reason = Reason::submitted;

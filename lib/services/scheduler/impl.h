@@ -48,7 +48,6 @@ struct Job {
     bool touched = false;     // in touched_jobs_
     bool freed = false;       // some of its tasks were freed since it was last queued
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
-    std::set<std::string> unmet;  // jobs it waits for
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
 
@@ -78,7 +77,6 @@ struct Node {
     std::set<TaskKey> strays;  // given up or unknown, and not yet gone from the node
     bool asked_for_strays = false;
     std::uint64_t stray_request = 0;
-    std::string boot_id;  // of the last agent
     std::optional<NodeSample> sample;
     api::NodeRow row;
     bool touched = false;            // in touched_nodes_: its row changed
@@ -211,7 +209,7 @@ class Scheduler::Impl {
     Result<std::string> queue_for(const JobSpec& spec) const;
     Result<engine::EngineJob> resolve(const JobSpec& spec, const Actor& actor) const;
     Result<void> check_limits(const engine::EngineJob& job, const Actor& actor) const;
-    Result<std::set<std::string>> unmet_dependencies(const JobSpec& spec) const;
+    Result<std::vector<std::string>> unmet_dependencies(const JobSpec& spec) const;
     void ensure_tenant(const std::string& path);
     void recount(Job& job);
     void dependency_ended(const std::string& id, bool well);

@@ -118,8 +118,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     }
     const bool fresh = !known;
     Node& node = fresh ? nodes_[name] : *known;
-    const bool other_agent = node.boot_id != message.boot_id();
-    node.boot_id = message.boot_id();
+    const bool other_agent = node.state.boot_id != message.boot_id();
     const bool same_link = node.session == session;
     if (fresh) {
         node.name = node.row.name = name;
@@ -159,6 +158,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     reconcile(node, message, other_agent);
     StoredNodeState state = node.state;
     state.lost = state.unreachable = false;
+    state.boot_id = message.boot_id();
     state.clearing = !node.strays.empty();
     if (!state.draining || node.state.lost) state.detail = state.clearing ? "tasks that were given up still end here" : state.draining ? state.detail : "";
     set_node_state(node, state);
@@ -253,12 +253,12 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                 settle(*job, task.reason, task.detail);
             }
             if (job->s.stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s.stop);
-        } else if (task.state == State::preparing && !job->s.stop) {
+        } else if (task.state == State::preparing && !job->s.stop && !other_agent) {
             order_launch(*job, task);  // it was never received
         } else if (job->s.stop) {
             task_ended(*job, task, job->s.stop->outcome, job->s.stop->reason, job->s.stop->detail, -1, now());
         } else {
-            // It ran, and its agent knows nothing of it: the machine started anew. There is nothing left that could still run.
+            // It ran, or may have, and its agent knows nothing of it: the machine started anew. Nothing is left there that could still run.
             lose_task(*job, task, "its node came back without it");
             free_slices(*job, task);
             set_task(*job, task, State::pending, Reason::node_lost, "its node came back without it");
@@ -410,7 +410,8 @@ void Scheduler::Impl::set_node_state(Node& node, const StoredNodeState& wanted) 
     }
     if (next.clearing != old.clearing) problems_changed_ = true;
     const bool flags = next.closed() != old.closed() || next.draining != old.draining;
-    const bool changed = flags || next.lost != old.lost || next.unreachable != old.unreachable || next.clearing != old.clearing || next.detail != old.detail;
+    const bool changed = flags || next.lost != old.lost || next.unreachable != old.unreachable || next.clearing != old.clearing || next.detail != old.detail ||
+                         next.boot_id != old.boot_id;
     if (!changed) return;
     node.state = next;
     node.state_touched = true;

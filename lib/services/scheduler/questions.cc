@@ -13,8 +13,8 @@ void Scheduler::Impl::why(const std::string& id, Reply<engine::Why> reply) {
     if (job && job->blocked && job->place == Place::waiting) {
         out.binding = "dependency";
         std::string names;
-        for (const std::string& other : job->unmet) names += (names.empty() ? "" : ", ") + other;
-        out.summary = "It waits for " + std::string(job->unmet.size() == 1 ? "the job " : "the jobs ") + names + " to end.";
+        for (const std::string& other : job->s.waits_for) names += (names.empty() ? "" : ", ") + other;
+        out.summary = "It waits for " + std::string(job->s.waits_for.size() == 1 ? "the job " : "the jobs ") + names + " to end.";
         return reply(std::move(out));
     }
     if (job && job->known_to_engine && job->place == Place::waiting && !job->s.stop) return reply(engine_.why(id, now()));

@@ -92,6 +92,7 @@ struct StoredStatus {
     bool late = false;  // max_queue_time passed and was said
     bool advisory = false;
     std::vector<PastRun> past;
+    std::vector<std::string> waits_for;  // jobs that have to end before it may start
 };
 template <class V>
 void describe(V& v, StoredStatus& s) {
@@ -102,12 +103,14 @@ void describe(V& v, StoredStatus& s) {
     v.field("late", s.late, "It waited longer than it was willing to.");
     v.field("advisory", s.advisory, "A limit is not held.");
     v.field("past", s.past, "Earlier attempts.");
+    v.field("waits_for", s.waits_for, "Jobs that have to end before it may start.");
 }
 
 struct StoredNodeState {
     bool draining = false, lost = false;
     bool unreachable = false;  // no link: nothing new is placed there
     bool clearing = false;     // back, but tasks that were given up still run there
+    std::string boot_id;       // of the agent that registered last
     std::string detail;
     Instant since;
     // Whether the engine may place tasks there.
@@ -119,6 +122,7 @@ void describe(V& v, StoredNodeState& n) {
     v.field("lost", n.lost, "Its agent is not heard.");
     v.field("unreachable", n.unreachable, "Its agent has no link.");
     v.field("clearing", n.clearing, "Tasks that were given up still end there.");
+    v.field("boot_id", n.boot_id, "Of the agent that registered last.");
     v.field("detail", n.detail, "Why.");
     v.field("since", n.since, "Since when.");
 }

@@ -124,17 +124,8 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
         jobs_[id] = std::move(job);
     }
     for (Job* job : live) {
-        const JobSpec& spec = job->fixed->spec;
-        const auto wait_for = [&](const std::vector<std::string>& ids) {
-            for (const std::string& id : ids)
-                if (const Job* other = find(id); other && !state_row(other->status().state).terminal && job->unmet.insert(id).second)
-                    dependents_[id].push_back(job->id());
-        };
-        if (!state_row(job->status().state).terminal) {
-            wait_for(spec.after_ok);
-            wait_for(spec.after_any);
-        }
-        job->blocked = !job->unmet.empty();
+        for (const std::string& id : job->s.waits_for) dependents_[id].push_back(job->id());
+        job->blocked = !job->s.waits_for.empty();
         facts_of(*job);
         recount(*job);
         set_deadline(*job);

@@ -15,6 +15,7 @@
 
 #include "crater/model/job.h"
 #include "crater/model/node.h"
+#include "crater/model/tenant.h"
 
 namespace crater::sim {
 
@@ -40,14 +41,20 @@ class World {
     // Submits through the scheduler's own command; remembered as acknowledged when the reply came.
     void submit(JobSpec spec, std::string id);
     void cancel(std::string id);
+    void evict(std::string id);   // and resume it a little later
+    void drain(int index, bool evict, Millis span);
+    void set_quota(std::string tenant, Quota hard);
     void crash_scheduler();            // loses what is not durable; comes back after a random delay
     void crash_agent(int index);       // its tasks live on
+    void reboot(int index);            // they do not
     void partition(int index, Millis span);
     void heal();                       // no more faults
     void run_for(Millis span);
     // Until every acknowledged job that can run has ended, or the limit; true when idle.
     bool run_until_idle(Millis limit);
 
+    // Ids of the jobs whose submit was answered, in that order.
+    const std::vector<std::string>& acknowledged() const;
     const std::vector<Violation>& violations() const;
     std::uint64_t events() const;
     std::uint64_t trace_hash() const;  // of all that happened
