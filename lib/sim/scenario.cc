@@ -59,6 +59,7 @@ Outcome run_seed(std::uint64_t seed, bool keep_trace) {
         if (rng.below(6) == 0) world.partition(node, cut);
         if (rng.below(10) == 0) world.crash_scheduler();
         if (rng.below(10) == 0) world.crash_agent(node);
+        if (rng.below(15) == 0) world.fill_disk();
         world.run_for(Millis(static_cast<std::int64_t>(rng.below(12'000))));
     }
     world.heal();

@@ -111,6 +111,9 @@ class World::Impl {
         kill_scheduler();
         client_loop_.after(pause(faults_.restart_delay_max), [this] { start_scheduler(); });
     }
+    void fill_disk() {
+        if (scheduler_.service) disk_.fail_next_commits = true;
+    }
     void crash_agent(int i) {
         Host& host = *hosts_.at(static_cast<std::size_t>(i));
         if (!host.loop) return;
@@ -274,16 +277,24 @@ class World::Impl {
     // ---- processes ----
     void start_scheduler() {
         SchedulerProcess& p = scheduler_;
+        disk_.fail_next_commits = false;
         p.loop = std::make_unique<VirtualLoop>(time_);
         p.store = store::open_memory(disk_, *p.loop, pause(faults_.commit_latency_max));
         p.callbacks = std::make_unique<AllData>(*this, *p.loop);
         p.rng = std::make_unique<SeededRng>(rng_.next());
         auto made = scheduler::Scheduler::start(config_, {.clock = time_, .loop = *p.loop, .rng = *p.rng, .store = *p.store, .callbacks = p.callbacks.get(),
-                                                          .metrics = nullptr, .on_fatal = [this](const Error& e) { violate("store", e.text()); }});
+                                                          .metrics = nullptr, .on_fatal = [this](const Error& e) { on_fatal(e); }});
         if (!made) return violate("recovery", made.error().text());
         p.service = std::move(*made);
         trace("scheduler: up, state " + p.service->read().cluster().state_hash);
         if (!p.service->read().cluster().state_hash_verified) violate("state_hash", "the rebuilt state differs from the stored one");
+    }
+    // What its main does: ends the process; a supervisor starts the next one.
+    void on_fatal(const Error& error) {
+        if (!disk_.fail_next_commits) return violate("store", error.text());
+        trace("scheduler: ends, " + error.text());
+        disk_.fail_next_commits = false;
+        client_loop_.post([this] { crash_scheduler(); });
     }
     void kill_scheduler() {
         if (!scheduler_.loop) return;
@@ -527,6 +538,7 @@ void World::set_quota(std::string tenant, Quota hard) { impl_->set_quota(tenant,
 void World::reboot(int index) { impl_->reboot(index); }
 const std::vector<std::string>& World::acknowledged() const { return impl_->in_order_; }
 void World::crash_scheduler() { impl_->crash_scheduler(); }
+void World::fill_disk() { impl_->fill_disk(); }
 void World::crash_agent(int index) { impl_->crash_agent(index); }
 void World::partition(int index, Millis span) { impl_->partition(index, span); }
 void World::heal() { impl_->heal(); }

@@ -47,6 +47,7 @@ class World {
     void crash_scheduler();            // loses what is not durable; comes back after a random delay
     void crash_agent(int index);       // its tasks live on
     void reboot(int index);            // they do not
+    void fill_disk();                  // the scheduler's next commit fails: it ends and is started anew
     void partition(int index, Millis span);
     void heal();                       // no more faults
     void run_for(Millis span);
