@@ -22,13 +22,15 @@ std::string owner_named_in(int fd) {
 
 Result<LockFile> LockFile::take(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return fail(Code::unavailable, "cannot open the lock file " + path + ": " + std::strerror(errno));
+    if (fd < 0)
+        return fail(Code::unavailable, "cannot open the lock file " + path + ": " + std::strerror(errno));
     LockFile lock(fd);
     while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK)
             return fail(Code::unavailable, "cannot lock " + path + ": " + std::strerror(errno));
-        return fail(Code::conflict, "the store is in use by " + owner_named_in(fd) + " (lock file " + path + ")", {},
+        return fail(Code::conflict,
+                    "the store is in use by " + owner_named_in(fd) + " (lock file " + path + ")", {},
                     "stop it first, or choose another data folder");
     }
     // The pid is for that message only; the lock does not depend on it.

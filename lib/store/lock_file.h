@@ -1,4 +1,5 @@
-// An exclusive lock beside a file, held for the life of the object and released by the kernel when the process ends in any way.
+// An exclusive lock beside a file, held for the life of the object and released by the kernel when the
+// process ends in any way.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@ namespace crater::store {
 struct MemoryDisk::State {
     std::mutex mutex;
     std::map<std::string, std::string, std::less<>> objects;
-    std::map<std::uint64_t, HistoryRow> history;  // by sequence
+    std::map<std::uint64_t, HistoryRow> history;                                           // by sequence
     std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> by_subject;  // (subject, kind)
     Revision revision = 0;
     std::uint64_t sequence = 0;
@@ -38,14 +38,20 @@ namespace {
 class MemoryStore final : public Store {
   public:
     MemoryStore(MemoryDisk& disk, Loop& loop, Millis latency)
-        : disk_(disk), state_(disk.state), loop_(loop), latency_(latency), here_(std::make_shared<bool>(true)) {
+        : disk_(disk),
+          state_(disk.state),
+          loop_(loop),
+          latency_(latency),
+          here_(std::make_shared<bool>(true)) {
         const std::scoped_lock lock(state_->mutex);
         owner_ = ++state_->owner;
     }
 
     void commit(Batch batch, std::function<void(Result<Revision>)> done) override {
-        // The timer must not outlive us usefully: a destroyed store is a process that died with its batch in flight.
-        auto work = [this, alive = std::weak_ptr<bool>(here_), b = std::move(batch), d = std::move(done)]() mutable {
+        // The timer must not outlive us usefully: a destroyed store is a process that died with its batch in
+        // flight.
+        auto work = [this, alive = std::weak_ptr<bool>(here_), b = std::move(batch),
+                     d = std::move(done)]() mutable {
             if (alive.expired()) return;
             Result<Revision> result = write(b);
             if (d) d(std::move(result));
@@ -56,7 +62,8 @@ class MemoryStore final : public Store {
     Result<std::vector<Entry>> load(std::string_view prefix) const override {
         const std::scoped_lock lock(state_->mutex);
         std::vector<Entry> out;
-        for (auto it = state_->objects.lower_bound(prefix); it != state_->objects.end() && it->first.starts_with(prefix); ++it)
+        for (auto it = state_->objects.lower_bound(prefix);
+             it != state_->objects.end() && it->first.starts_with(prefix); ++it)
             out.push_back({it->first, it->second});
         return out;
     }
@@ -64,7 +71,8 @@ class MemoryStore final : public Store {
     Result<std::optional<std::string>> get(std::string_view key) const override {
         const std::scoped_lock lock(state_->mutex);
         const auto it = state_->objects.find(key);
-        return it == state_->objects.end() ? std::optional<std::string>() : std::optional<std::string>(it->second);
+        return it == state_->objects.end() ? std::optional<std::string>()
+                                           : std::optional<std::string>(it->second);
     }
 
     Revision revision() const override {
@@ -77,8 +85,10 @@ class MemoryStore final : public Store {
         std::vector<HistoryRow> out;
         const auto take = [&](const HistoryRow& row) {  // false: enough
             if (out.size() >= query.limit) return false;
-            const bool fits = (query.kind.empty() || row.kind == query.kind) && (query.subject.empty() || row.subject == query.subject);
-            if (fits && row.sequence > query.after && (query.before == 0 || row.sequence < query.before)) out.push_back(row);
+            const bool fits = (query.kind.empty() || row.kind == query.kind) &&
+                              (query.subject.empty() || row.subject == query.subject);
+            if (fits && row.sequence > query.after && (query.before == 0 || row.sequence < query.before))
+                out.push_back(row);
             return true;
         };
         const auto walk = [&](auto first, auto last, auto row_of) {
@@ -87,12 +97,16 @@ class MemoryStore final : public Store {
         if (!query.kind.empty() && !query.subject.empty()) {
             const auto it = state_->by_subject.find({query.subject, query.kind});
             if (it == state_->by_subject.end()) return out;
-            const auto row_of = [&](std::uint64_t sequence) -> const HistoryRow& { return state_->history.at(sequence); };
-            query.newest_first ? walk(it->second.rbegin(), it->second.rend(), row_of) : walk(it->second.begin(), it->second.end(), row_of);
+            const auto row_of = [&](std::uint64_t sequence) -> const HistoryRow& {
+                return state_->history.at(sequence);
+            };
+            query.newest_first ? walk(it->second.rbegin(), it->second.rend(), row_of)
+                               : walk(it->second.begin(), it->second.end(), row_of);
         } else {
             const auto row_of = [](const auto& item) -> const HistoryRow& { return item.second; };
             const auto& all = state_->history;
-            query.newest_first ? walk(all.rbegin(), all.rend(), row_of) : walk(all.upper_bound(query.after), all.end(), row_of);
+            query.newest_first ? walk(all.rbegin(), all.rend(), row_of)
+                               : walk(all.upper_bound(query.after), all.end(), row_of);
         }
         return out;
     }
@@ -111,7 +125,8 @@ class MemoryStore final : public Store {
 
   private:
     Result<Revision> write(Batch& batch) {
-        if (!broken_ && disk_.fail_next_commits) broken_ = Error{Code::unavailable, "no room to write to the memory disk", {}, {}};
+        if (!broken_ && disk_.fail_next_commits)
+            broken_ = Error{Code::unavailable, "no room to write to the memory disk", {}, {}};
         if (broken_) return fail(*broken_);
         const std::scoped_lock lock(state_->mutex);
         if (state_->owner != owner_) {

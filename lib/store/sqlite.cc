@@ -1,13 +1,8 @@
-// The durable store. One writer thread owns the only writing connection: it drains the queue of batches into one transaction, so a
-// burst costs one fsync; callers' reads use connections of their own, which WAL lets run beside it.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+// The durable store. One writer thread owns the only writing connection: it drains the queue of batches into
+// one transaction, so a burst costs one fsync; callers' reads use connections of their own, which WAL lets
+// run beside it.
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <future>
 #include <mutex>
@@ -17,27 +12,10 @@
 #include "crater/store/store.h"
 #include "lock_file.h"
 #include "sqlite_connection.h"
+#include "sqlite_layout.h"
 
 namespace crater::store {
 namespace {
-
-// "Crat" and the layout's version, in the file's header.
-constexpr std::int64_t application_id = 0x43726174;
-constexpr std::int64_t layout_version = 1;
-
-// `digest` guards the objects, from which everything is rebuilt, against damage that leaves the pages well formed.
-constexpr const char* layout = R"sql(
-BEGIN IMMEDIATE;
-CREATE TABLE counters(id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL, sequence INTEGER NOT NULL);
-INSERT INTO counters VALUES(1, 0, 0);
-CREATE TABLE objects(key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, revision INTEGER NOT NULL, digest INTEGER NOT NULL);
-CREATE TABLE history(sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, at INTEGER NOT NULL, body BLOB NOT NULL);
-CREATE INDEX history_subject ON history(subject, kind);
-CREATE INDEX history_kind ON history(kind);
-PRAGMA application_id = 1131569524;
-PRAGMA user_version = 1;
-COMMIT;
-)sql";
 
 constexpr std::size_t forget_chunk = 500;  // rows in one transaction, so that commits wait little
 
@@ -87,8 +65,8 @@ class ReadPool {
 
 class SqliteStore final : public Store {
   public:
-    SqliteStore(SqliteOptions options, Loop& loop, LockFile lock, std::unique_ptr<Connection> connection, Revision revision,
-                std::uint64_t sequence)
+    SqliteStore(SqliteOptions options, Loop& loop, LockFile lock, std::unique_ptr<Connection> connection,
+                Revision revision, std::uint64_t sequence)
         : options_(std::move(options)),
           loop_(loop),
           lock_(std::move(lock)),
@@ -120,8 +98,10 @@ class SqliteStore final : public Store {
     Result<std::vector<Entry>> load(std::string_view prefix) const override {
         return reading([&](Connection& c) -> Result<std::vector<Entry>> {
             const std::string end = end_of_prefix(prefix);
-            Statement s = c.statement(end.empty() ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
-                                                  : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
+            Statement s = c.statement(
+                end.empty()
+                    ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
+                    : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
             s.text(prefix);
             if (!end.empty()) s.text(end);
             std::vector<Entry> out;
@@ -150,7 +130,8 @@ class SqliteStore final : public Store {
 
     Result<std::vector<HistoryRow>> history(const HistoryQuery& query) const override {
         return reading([&](Connection& c) -> Result<std::vector<HistoryRow>> {
-            std::string sql = "SELECT sequence, kind, subject, at, body FROM history WHERE sequence > ? AND sequence < ?";
+            std::string sql =
+                "SELECT sequence, kind, subject, at, body FROM history WHERE sequence > ? AND sequence < ?";
             if (!query.kind.empty()) sql += " AND kind = ?";
             if (!query.subject.empty()) sql += " AND subject = ?";
             sql += query.newest_first ? " ORDER BY sequence DESC LIMIT ?" : " ORDER BY sequence LIMIT ?";
@@ -165,8 +146,8 @@ class SqliteStore final : public Store {
             for (;;) {
                 CRATER_TRY(row, s.step());
                 if (!row) return out;
-                out.push_back({s.column_bytes(1), s.column_bytes(2), Instant{s.column_number(3)}, s.column_bytes(4),
-                               static_cast<std::uint64_t>(s.column_number(0))});
+                out.push_back({s.column_bytes(1), s.column_bytes(2), Instant{s.column_number(3)},
+                               s.column_bytes(4), static_cast<std::uint64_t>(s.column_number(0))});
             }
         });
     }
@@ -180,9 +161,9 @@ class SqliteStore final : public Store {
             if (old.empty()) return forgotten;
             after = old.back();
             CRATER_TRY(gone, on_writer([this, old = std::move(old)](Connection& c) -> Result<std::size_t> {
-                if (broken_) return fail(*broken_);
-                return delete_rows(c, old);
-            }));
+                           if (broken_) return fail(*broken_);
+                           return delete_rows(c, old);
+                       }));
             forgotten += gone;
         }
     }
@@ -198,12 +179,17 @@ class SqliteStore final : public Store {
 
     Result<void> check_digest(std::string_view key, std::string_view value, std::int64_t digest) const {
         if (digest_of(key, value) == digest) return {};
-        return fail(Code::internal, "the store " + options_.path + " is damaged: the value of " + std::string(key) + " is not what was written",
+        return fail(Code::internal,
+                    "the store " + options_.path + " is damaged: the value of " + std::string(key) +
+                        " is not what was written",
                     {}, "restore it from a backup, or move it away to begin with an empty one");
     }
 
-    static Result<std::vector<std::int64_t>> old_rows(Connection& c, std::string_view kind, Instant before, std::int64_t after) {
-        Statement s = c.statement("SELECT sequence FROM history WHERE kind = ? AND sequence > ? AND at < ? ORDER BY sequence LIMIT ?");
+    static Result<std::vector<std::int64_t>> old_rows(Connection& c, std::string_view kind, Instant before,
+                                                      std::int64_t after) {
+        Statement s = c.statement(
+            "SELECT sequence FROM history WHERE kind = ? AND sequence > ? AND at < ? ORDER BY sequence LIMIT "
+            "?");
         s.text(kind).number(after).number(before.ms).number(forget_chunk);
         std::vector<std::int64_t> out;
         for (;;) {
@@ -257,7 +243,8 @@ class SqliteStore final : public Store {
             if (!group.empty()) write_and_answer(std::move(group));
             if (chore) {
                 (*chore)(*writer_connection_);
-                // A chore that failed inside its transaction; without one this is refused, and that is all right.
+                // A chore that failed inside its transaction; without one this is refused, and that is all
+                // right.
                 (void)writer_connection_->execute("ROLLBACK");
             }
         }
@@ -296,7 +283,8 @@ class SqliteStore final : public Store {
                 "INSERT INTO objects(key, value, revision, digest) VALUES(?1, ?2, ?3, ?4) "
                 "ON CONFLICT(key) DO UPDATE SET value = ?2, revision = ?3, digest = ?4");
             Statement remove = c.statement("DELETE FROM objects WHERE key = ?");
-            Statement append = c.statement("INSERT INTO history(sequence, kind, subject, at, body) VALUES(?, ?, ?, ?, ?)");
+            Statement append =
+                c.statement("INSERT INTO history(sequence, kind, subject, at, body) VALUES(?, ?, ?, ?, ?)");
             for (const Waiting& w : group) {
                 ++now;
                 for (const Write& item : w.batch.writes) {
@@ -314,7 +302,9 @@ class SqliteStore final : public Store {
                 reach("after_write");
             }
             Statement count = c.statement("UPDATE counters SET revision = ?, sequence = ?");
-            CRATER_TRY_VOID(count.number(static_cast<std::int64_t>(now)).number(static_cast<std::int64_t>(sequence)).run());
+            CRATER_TRY_VOID(count.number(static_cast<std::int64_t>(now))
+                                .number(static_cast<std::int64_t>(sequence))
+                                .run());
         }
         reach("before_commit");
         CRATER_TRY_VOID(c.execute("COMMIT"));
@@ -345,65 +335,15 @@ class SqliteStore final : public Store {
     std::thread writer_;
 };
 
-// Made by us with mode 0600 before SQLite sees it, and its name made durable; SQLite gives its side files the same mode.
-Result<void> make_file(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return fail(Code::unavailable, "cannot open the store " + path + ": " + std::strerror(errno), {},
-                    "the folder must exist and be writable");
-    struct stat st {};
-    const bool narrow = ::fstat(fd, &st) == 0 && ((st.st_mode & 0077) == 0 || ::fchmod(fd, 0600) == 0);
-    const int error = errno;
-    ::close(fd);
-    if (!narrow) return fail(Code::unavailable, "cannot set the mode of " + path + " to 0600: " + std::strerror(error));
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-    if (const int dir = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); dir >= 0) {
-        ::fsync(dir);
-        ::close(dir);
-    }
-    return {};
-}
-
-Result<std::int64_t> number_of(Connection& c, const std::string& sql) {
-    Statement s = c.statement(sql);
-    CRATER_TRY(row, s.step());
-    return row ? s.column_number(0) : 0;
-}
-
-Result<void> prepare_layout(Connection& c, const std::string& path) {
-    CRATER_TRY_VOID(c.execute("PRAGMA journal_mode = WAL"));
-    CRATER_TRY_VOID(c.execute("PRAGMA synchronous = FULL"));
-    CRATER_TRY_VOID(c.execute("PRAGMA journal_size_limit = 67108864"));
-    CRATER_TRY(tables, number_of(c, "SELECT count(*) FROM sqlite_schema"));
-    if (tables == 0) return c.execute(layout);
-    CRATER_TRY(owner, number_of(c, "PRAGMA application_id"));
-    if (owner != application_id)
-        return fail(Code::conflict, path + " is a SQLite database of another program", {}, "choose another file");
-    CRATER_TRY(version, number_of(c, "PRAGMA user_version"));
-    if (version != layout_version)
-        return fail(Code::conflict, path + " has layout " + std::to_string(version) + "; this program reads layout " + std::to_string(layout_version),
-                    {}, "use the version of Crater that wrote it");
-    // The history may be large and is not needed to decide; its damage shows when it is read.
-    Statement check = c.statement("PRAGMA quick_check(objects)");
-    CRATER_TRY(row, check.step());
-    if (row && check.column_bytes(0) != "ok")
-        return fail(Code::internal, "the store " + path + " is damaged: " + check.column_bytes(0), {},
-                    "restore it from a backup, or move it away to begin with an empty one");
-    return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite(SqliteOptions options, Loop& loop) {
     CRATER_TRY(lock, LockFile::take(options.path + ".lock"));
     CRATER_TRY_VOID(make_file(options.path));
     CRATER_TRY(connection, Connection::open(options.path, true));
-    CRATER_TRY_VOID(prepare_layout(*connection, options.path));
-    CRATER_TRY(revision, number_of(*connection, "SELECT revision FROM counters"));
-    CRATER_TRY(sequence, number_of(*connection, "SELECT sequence FROM counters"));
+    CRATER_TRY(counters, prepare_layout(*connection, options.path));
     return std::make_unique<SqliteStore>(std::move(options), loop, std::move(lock), std::move(connection),
-                                         static_cast<Revision>(revision), static_cast<std::uint64_t>(sequence));
+                                         counters.revision, counters.sequence);
 }
 
 }  // namespace crater::store

@@ -1,5 +1,5 @@
-// The little of SQLite's C interface that the store needs: a connection with its prepared statements, and their errors as Result.
-// A connection belongs to one thread at a time.
+// The little of SQLite's C interface that the store needs: a connection with its prepared statements, and
+// their errors as Result. A connection belongs to one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace crater::store {
 
 class Connection;
 
-// A use of a cached statement; resets it at the end. Bind in order from 1, then step. An error of a bind is the step's.
+// A use of a cached statement; resets it at the end. Bind in order from 1, then step. An error of a bind is
+// the step's.
 class Statement {
   public:
     Statement(Statement&& other) noexcept;
@@ -35,8 +36,11 @@ class Statement {
 
   private:
     friend class Connection;
-    Statement(Connection& connection, sqlite3_stmt* statement, int bad) : connection_(&connection), statement_(statement), bad_(bad) {}
-    void note(int rc) { if (bad_ == 0) bad_ = rc; }
+    Statement(Connection& connection, sqlite3_stmt* statement, int bad)
+        : connection_(&connection), statement_(statement), bad_(bad) {}
+    void note(int rc) {
+        if (bad_ == 0) bad_ = rc;
+    }
 
     Connection* connection_;
     sqlite3_stmt* statement_;

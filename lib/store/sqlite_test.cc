@@ -1,4 +1,5 @@
-// What the durable store promises beside the common contract: groups, one owner, full disks, damage, sudden death.
+// What the durable store promises beside the common contract: groups, one owner, full disks, damage, sudden
+// death.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -48,7 +49,8 @@ TEST(Sqlite, waiting_batches_share_one_transaction) {
     auto store = must_open({.path = folder.file("s.db"), .group_max = 60, .crash_at = hook}, loop);
     int answered = 0;
     for (int i = 0; i < 101; ++i) {
-        store->commit(one("k" + std::to_string(i), "v"), [&](Result<Revision> r) { answered += r.has_value(); });
+        store->commit(one("k" + std::to_string(i), "v"),
+                      [&](Result<Revision> r) { answered += r.has_value(); });
         // The first may travel alone; the gate holds it until the others wait.
         while (i == 0 && transactions == 0) std::this_thread::yield();
     }
@@ -71,7 +73,8 @@ TEST(Sqlite, passes_every_point_at_which_a_test_may_end_it) {
     auto store = must_open({.path = folder.file("s.db"), .crash_at = hook}, loop);
     ASSERT_TRUE(commit_and_wait(*store, loop, one("a", "1")));
     const std::scoped_lock lock(mutex);
-    EXPECT_EQ(points, (std::vector<std::string>{"before_begin", "after_write", "before_commit", "after_commit", "before_answer"}));
+    EXPECT_EQ(points, (std::vector<std::string>{"before_begin", "after_write", "before_commit",
+                                                "after_commit", "before_answer"}));
 }
 
 TEST(Sqlite, writes_what_was_handed_in_before_it_closes) {
@@ -91,7 +94,8 @@ TEST(Sqlite, refuses_a_second_owner_and_names_the_first) {
     const auto second = open_sqlite({.path = folder.file("s.db")}, loop);
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::conflict);
-    EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos) << second.error().message;
+    EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos)
+        << second.error().message;
     store.reset();
     EXPECT_TRUE(open_sqlite({.path = folder.file("s.db")}, loop));
 }
@@ -133,14 +137,16 @@ TEST(Sqlite, notices_damage_of_any_page_of_its_objects) {
     TestLoop loop;
     {
         auto store = must_open({.path = folder.file("s.db")}, loop);
-        for (int i = 0; i < 300; ++i) store->commit(one("job/" + std::to_string(i), std::string(300, 'v')), {});
+        for (int i = 0; i < 300; ++i)
+            store->commit(one("job/" + std::to_string(i), std::string(300, 'v')), {});
     }
     const auto size = std::filesystem::file_size(folder.file("s.db"));
     ASSERT_GT(size, 50'000u);
     int noticed = 0;
     for (std::size_t at = 8192 + 1000; at < size; at += 4096) {
         const std::string copy = folder.file("copy.db");
-        std::filesystem::copy_file(folder.file("s.db"), copy, std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(folder.file("s.db"), copy,
+                                   std::filesystem::copy_options::overwrite_existing);
         std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
         file.seekg(static_cast<std::streamoff>(at));
         char before[600];
@@ -188,7 +194,8 @@ TEST(Sqlite, reads_from_many_threads_while_it_writes) {
     EXPECT_EQ(torn, 0);
 }
 
-// Writes until the disk refuses; `room` is given back afterwards by the caller. Returns the number acknowledged, or -1.
+// Writes until the disk refuses; `room` is given back afterwards by the caller. Returns the number
+// acknowledged, or -1.
 int fill(Store& store, TestLoop& loop) {
     int acknowledged = 0;
     for (int i = 0; i < 5000; ++i) {
@@ -230,7 +237,8 @@ TEST(Sqlite, a_full_disk_fails_that_batch_and_all_later_ones_and_loses_nothing_a
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
     int acknowledged = 0;
-    ASSERT_EQ(::read(pipe_ends[0], &acknowledged, sizeof acknowledged), static_cast<ssize_t>(sizeof acknowledged));
+    ASSERT_EQ(::read(pipe_ends[0], &acknowledged, sizeof acknowledged),
+              static_cast<ssize_t>(sizeof acknowledged));
     ::close(pipe_ends[0]);
     ::close(pipe_ends[1]);
 
@@ -243,7 +251,8 @@ TEST(Sqlite, a_full_disk_fails_that_batch_and_all_later_ones_and_loses_nothing_a
 
 TEST(Sqlite, a_full_file_system_does_the_same) {
     TestFolder folder;
-    if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=600k") != 0) GTEST_SKIP() << "cannot mount here";
+    if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=600k") != 0)
+        GTEST_SKIP() << "cannot mount here";
     TestLoop loop;
     auto store = must_open({.path = folder.file("s.db")}, loop);
     if (store != nullptr) {
@@ -276,11 +285,12 @@ TEST(Sqlite, a_full_file_system_does_the_same) {
         for (int i = 0; i < 3; ++i) {
             const std::uint64_t n = ++next;
             const std::string key = std::to_string(n);
-            (*opened)->commit({.writes = {{"a/" + key, key}, {"b/" + key, key}}, .history = {{"n", key, Instant{}, key}}},
-                              [&answered, out, n](Result<Revision> r) {
-                                  if (!r || *r != n || ::write(out, &n, sizeof n) != sizeof n) ::_exit(2);
-                                  ++answered;
-                              });
+            (*opened)->commit(
+                {.writes = {{"a/" + key, key}, {"b/" + key, key}}, .history = {{"n", key, Instant{}, key}}},
+                [&answered, out, n](Result<Revision> r) {
+                    if (!r || *r != n || ::write(out, &n, sizeof n) != sizeof n) ::_exit(2);
+                    ++answered;
+                });
         }
         loop.run_until([&] { return answered == next; });
     }
@@ -332,7 +342,8 @@ TEST(Sqlite, a_kill_at_any_moment_loses_nothing_acknowledged) {
 TEST(Sqlite, dying_at_any_point_of_a_commit_leaves_all_or_nothing) {
     TestFolder folder;
     std::uint64_t acknowledged = 0;
-    for (const std::string_view fatal : {"before_begin", "after_write", "before_commit", "after_commit", "before_answer"}) {
+    for (const std::string_view fatal :
+         {"before_begin", "after_write", "before_commit", "after_commit", "before_answer"}) {
         int ends[2];
         ASSERT_EQ(::pipe(ends), 0);
         const pid_t child = ::fork();

@@ -37,7 +37,8 @@ class StoreContract : public testing::TestWithParam<Kind> {
         ASSERT_TRUE(done) << done.error().text();
     }
     void append(std::string kind, std::string subject, std::int64_t at, std::string body = "{}") {
-        ASSERT_TRUE(commit({.history = {{std::move(kind), std::move(subject), Instant{at}, std::move(body)}}}));
+        ASSERT_TRUE(
+            commit({.history = {{std::move(kind), std::move(subject), Instant{at}, std::move(body)}}}));
     }
     std::vector<std::uint64_t> sequences(const HistoryQuery& query) {
         std::vector<std::uint64_t> out;
@@ -90,7 +91,8 @@ TEST_P(StoreContract, keeps_what_it_acknowledged_across_a_reopen) {
 TEST_P(StoreContract, commits_in_the_order_of_the_calls) {
     std::vector<Revision> order;
     for (int i = 0; i < 200; ++i)
-        store_->commit({.writes = {{"last", std::to_string(i)}}}, [&](Result<Revision> r) { order.push_back(*r); });
+        store_->commit({.writes = {{"last", std::to_string(i)}}},
+                       [&](Result<Revision> r) { order.push_back(*r); });
     loop_.run_until([&] { return order.size() == 200; });
     for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i + 1);
     EXPECT_EQ(*store_->get("last"), "199");
@@ -106,7 +108,8 @@ TEST_P(StoreContract, answers_only_from_the_loop) {
 
 TEST_P(StoreContract, deletes_and_applies_the_writes_of_a_batch_in_order) {
     put("a", "1");
-    ASSERT_TRUE(commit({.writes = {{"a", std::nullopt}, {"b", "1"}, {"b", "2"}, {"c", "1"}, {"c", std::nullopt}}}));
+    ASSERT_TRUE(
+        commit({.writes = {{"a", std::nullopt}, {"b", "1"}, {"b", "2"}, {"c", "1"}, {"c", std::nullopt}}}));
     EXPECT_EQ(keys(""), (List{"b"}));
     EXPECT_EQ(*store_->get("b"), "2");
 }
@@ -119,7 +122,8 @@ TEST_P(StoreContract, keeps_an_empty_value_apart_from_none) {
 }
 
 TEST_P(StoreContract, loads_a_prefix_in_the_order_of_keys) {
-    for (const char* key : {"job/b", "job/a", "job", "job0", "node/a", "job/\xff", "\xff\xff/x"}) put(key, "v");
+    for (const char* key : {"job/b", "job/a", "job", "job0", "node/a", "job/\xff", "\xff\xff/x"})
+        put(key, "v");
     EXPECT_EQ(keys("job/"), (List{"job/a", "job/b", "job/\xff"}));
     EXPECT_EQ(keys("job"), (List{"job", "job/a", "job/b", "job/\xff", "job0"}));
     EXPECT_EQ(keys("\xff"), (List{"\xff\xff/x"}));

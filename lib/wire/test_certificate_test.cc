@@ -1,3 +1,5 @@
+#include "test_certificate.h"
+
 #include <gtest/gtest.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -6,8 +8,6 @@
 #include <stdlib.h>
 
 #include <cstdio>
-
-#include "test_certificate.h"
 
 namespace crater::wire {
 
@@ -24,9 +24,11 @@ TestCertificate::TestCertificate() {
     X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
     X509_set_pubkey(cert, key);
     X509_NAME* name = X509_get_subject_name(cert);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("crater test"), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("crater test"), -1, -1, 0);
     X509_set_issuer_name(cert, name);
-    for (const auto& [nid, value] : {std::pair(NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"), std::pair(NID_basic_constraints, "critical,CA:TRUE")}) {
+    for (const auto& [nid, value] : {std::pair(NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"),
+                                     std::pair(NID_basic_constraints, "critical,CA:TRUE")}) {
         X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, nid, value);
         X509_add_ext(cert, extension, -1);
         X509_EXTENSION_free(extension);

@@ -53,21 +53,25 @@ class LoopThread {
     std::thread thread_;
 };
 
-inline std::unique_ptr<HttpServer> must_listen(ServerOptions options, HttpServer::Handler handler, HttpServer::Upgrade upgrade = {}) {
+inline std::unique_ptr<HttpServer> must_listen(ServerOptions options, HttpServer::Handler handler,
+                                               HttpServer::Upgrade upgrade = {}) {
     auto server = HttpServer::listen(std::move(options), std::move(handler), std::move(upgrade));
     EXPECT_TRUE(server) << server.error().text();
     return std::move(*server);
 }
 
-inline std::string url_of(const HttpServer& server, const std::string& target, const std::string& scheme = "http") {
+inline std::string url_of(const HttpServer& server, const std::string& target,
+                          const std::string& scheme = "http") {
     return scheme + "://127.0.0.1:" + std::to_string(server.port()) + target;
 }
 
 // Raw bytes over TCP, blocking.
 class RawClient {
   public:
-    explicit RawClient(std::uint16_t port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        if (receive_buffer > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+    explicit RawClient(std::uint16_t port, int receive_buffer = 0)
+        : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        if (receive_buffer > 0)
+            ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(port);

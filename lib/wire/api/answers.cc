@@ -75,7 +75,8 @@ Error error_of(const HttpResponse& response) {
         // Whatever else came: a proxy's page, plain text.
         const bool text = lower(response.content_type).starts_with("text/plain");
         out.message = "the server answered " + std::to_string(response.status);
-        if (text && valid_utf8(response.body)) out.message += ": " + response.body.substr(0, response.body.find('\n')).substr(0, 200);
+        if (text && valid_utf8(response.body))
+            out.message += ": " + response.body.substr(0, response.body.find('\n')).substr(0, 200);
     }
     return out;
 }

@@ -17,22 +17,58 @@ using testing::Not;
 using Json = nlohmann::json;
 
 Json job_schema() {
-    return Json::parse(R"({"type":"object","properties":{"spec":{"$ref":"#/$defs/Spec"}},"$defs":{"Spec":{"type":"object",
+    return Json::parse(
+        R"({"type":"object","properties":{"spec":{"$ref":"#/$defs/Spec"}},"$defs":{"Spec":{"type":"object",
         "properties":{"more":{"type":"array","items":{"$ref":"#/$defs/More"}}}},"More":{"type":"string"}}})");
 }
 
 const std::vector<Route>& routes() {
     static const std::vector<Route> rows{
-        {.method = "GET", .path = "/api/v1/jobs", .roles = 3, .operation = "list_jobs", .summary = "Jobs.",
-         .query = {{"limit", "Rows."}, {"cursor", "Where."}}, .response_schema = job_schema, .tag = "jobs"},
-        {.method = "POST", .path = "/api/v1/jobs", .roles = 1, .operation = "submit_job", .summary = "Submit.",
-         .request_schema = job_schema, .response_schema = job_schema, .tag = "jobs", .takes_idempotency_key = true},
-        {.method = "GET", .path = "/api/v1/jobs/{id}", .roles = 1, .operation = "get_job", .summary = "A job."},
+        {.method = "GET",
+         .path = "/api/v1/jobs",
+         .roles = 3,
+         .operation = "list_jobs",
+         .summary = "Jobs.",
+         .query = {{"limit", "Rows."}, {"cursor", "Where."}},
+         .response_schema = job_schema,
+         .tag = "jobs"},
+        {.method = "POST",
+         .path = "/api/v1/jobs",
+         .roles = 1,
+         .operation = "submit_job",
+         .summary = "Submit.",
+         .request_schema = job_schema,
+         .response_schema = job_schema,
+         .tag = "jobs",
+         .takes_idempotency_key = true},
+        {.method = "GET",
+         .path = "/api/v1/jobs/{id}",
+         .roles = 1,
+         .operation = "get_job",
+         .summary = "A job."},
         {.method = "GET", .path = "/api/v1/jobs/{id}/why", .roles = 1, .operation = "why", .summary = "Why."},
-        {.method = "GET", .path = "/api/v1/jobs/counts", .roles = 1, .operation = "counts", .summary = "Counts."},
-        {.method = "GET", .path = "/api/v1/tenants/{path*}", .roles = 1, .operation = "get_tenant", .summary = "A tenant."},
-        {.method = "PUT", .path = "/api/v1/tenants/{path*}", .roles = 1, .operation = "put_tenant", .summary = "Set one.", .request_schema = job_schema},
-        {.method = "GET", .path = "/api/v1/events", .roles = 1, .operation = "events", .summary = "Events.", .response_type = "text/event-stream"},
+        {.method = "GET",
+         .path = "/api/v1/jobs/counts",
+         .roles = 1,
+         .operation = "counts",
+         .summary = "Counts."},
+        {.method = "GET",
+         .path = "/api/v1/tenants/{path*}",
+         .roles = 1,
+         .operation = "get_tenant",
+         .summary = "A tenant."},
+        {.method = "PUT",
+         .path = "/api/v1/tenants/{path*}",
+         .roles = 1,
+         .operation = "put_tenant",
+         .summary = "Set one.",
+         .request_schema = job_schema},
+        {.method = "GET",
+         .path = "/api/v1/events",
+         .roles = 1,
+         .operation = "events",
+         .summary = "Events.",
+         .response_type = "text/event-stream"},
         {.method = "GET", .path = "/healthz", .operation = "health", .summary = "Alive."},
         {.method = "GET", .path = "/", .operation = "console", .summary = "The console."}};
     return rows;
@@ -107,7 +143,8 @@ TEST(Router, another_method_is_405_with_allow) {
     EXPECT_EQ(refused.error().code, Code::invalid);
     const HttpResponse answer = router.refusal(deletion, refused.error());
     EXPECT_EQ(answer.status, 405);
-    EXPECT_THAT(answer.headers, testing::Contains(std::pair<std::string, std::string>("Allow", "GET, HEAD, POST")));
+    EXPECT_THAT(answer.headers,
+                testing::Contains(std::pair<std::string, std::string>("Allow", "GET, HEAD, POST")));
     EXPECT_EQ(router.allowed(request("GET", "/nothing")), "");
 }
 
@@ -167,17 +204,23 @@ TEST(OpenApi, is_complete_and_every_reference_resolves) {
     EXPECT_TRUE(document["paths"]["/api/v1/jobs"]["post"]["responses"].contains("201"));
     EXPECT_TRUE(document["paths"].contains("/api/v1/tenants/{path}"));
     EXPECT_TRUE(document["paths"].contains("/"));
-    EXPECT_TRUE(document["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content"].contains("text/event-stream"));
+    EXPECT_TRUE(document["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content"].contains(
+        "text/event-stream"));
     EXPECT_EQ(document["paths"]["/healthz"]["get"]["security"], Json::array());
     EXPECT_EQ(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
     EXPECT_TRUE(document["components"]["schemas"].contains("More"));
 }
 
 TEST(Answers, the_error_shape_goes_there_and_back) {
-    const Error error{Code::unsatisfiable, "needs 9 cards, \"the\" largest node has 8", "resources.gpu", "ask for less"};
+    const Error error{Code::unsatisfiable, "needs 9 cards, \"the\" largest node has 8", "resources.gpu",
+                      "ask for less"};
     const HttpResponse response = error_response(error);
     EXPECT_EQ(response.status, 422);
-    EXPECT_EQ(Json::parse(response.body), (Json{{"error", {{"code", "unsatisfiable"}, {"message", error.message}, {"field", error.field}, {"hint", error.hint}}}}));
+    EXPECT_EQ(Json::parse(response.body), (Json{{"error",
+                                                 {{"code", "unsatisfiable"},
+                                                  {"message", error.message},
+                                                  {"field", error.field},
+                                                  {"hint", error.hint}}}}));
     const Error back = error_of(response);
     EXPECT_EQ(back.code, error.code);
     EXPECT_EQ(back.text(), error.text());
@@ -197,14 +240,16 @@ TEST(Answers, retry_after_comes_with_429_and_503) {
 
 TEST(Answers, errors_of_other_servers_are_understood) {
     const auto text_of = [](int status, std::string body, std::string type = "application/json") {
-        const Error e = error_of({.status = status, .body = std::move(body), .content_type = std::move(type)});
+        const Error e =
+            error_of({.status = status, .body = std::move(body), .content_type = std::move(type)});
         return std::string(code_row(e.code).name) + ": " + e.message;
     };
     EXPECT_EQ(text_of(404, R"({"detail":"no"})"), "not_found: no");
     EXPECT_EQ(text_of(500, R"({"code":500,"msg":"boom"})"), "internal: boom");
     EXPECT_EQ(text_of(401, R"({"error":"unauthorized"})"), "unauthenticated: unauthorized");
     EXPECT_EQ(text_of(502, "<html>bad gateway</html>", "text/html"), "unavailable: the server answered 502");
-    EXPECT_EQ(text_of(418, "teapot\nmore", "text/plain; charset=utf-8"), "invalid: the server answered 418: teapot");
+    EXPECT_EQ(text_of(418, "teapot\nmore", "text/plain; charset=utf-8"),
+              "invalid: the server answered 418: teapot");
     EXPECT_EQ(text_of(400, R"({"error":{"code":"conflict"}})"), "conflict: the server answered 400");
     EXPECT_EQ(text_of(503, ""), "unavailable: the server answered 503");
 }

@@ -68,8 +68,9 @@ class Registry final : public MetricRegistry {
 
   private:
     using Series = std::variant<prometheus::Counter*, prometheus::Gauge*, prometheus::Histogram*>;
-    using Family = std::variant<prometheus::Family<prometheus::Counter>*, prometheus::Family<prometheus::Gauge>*,
-                                prometheus::Family<prometheus::Histogram>*>;
+    using Family =
+        std::variant<prometheus::Family<prometheus::Counter>*, prometheus::Family<prometheus::Gauge>*,
+                     prometheus::Family<prometheus::Histogram>*>;
     struct Metric {
         Family family;
         std::vector<std::string> label_names;
@@ -88,9 +89,15 @@ class Registry final : public MetricRegistry {
         const std::string name(def.name), help(def.help);
         Metric metric;
         switch (def.kind) {
-            case MetricKind::counter: metric.family = &prometheus::BuildCounter().Name(name).Help(help).Register(registry_); break;
-            case MetricKind::gauge: metric.family = &prometheus::BuildGauge().Name(name).Help(help).Register(registry_); break;
-            case MetricKind::histogram: metric.family = &prometheus::BuildHistogram().Name(name).Help(help).Register(registry_); break;
+            case MetricKind::counter:
+                metric.family = &prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
+                break;
+            case MetricKind::gauge:
+                metric.family = &prometheus::BuildGauge().Name(name).Help(help).Register(registry_);
+                break;
+            case MetricKind::histogram:
+                metric.family = &prometheus::BuildHistogram().Name(name).Help(help).Register(registry_);
+                break;
         }
         metric.label_names = words(def.labels);
         for (const auto& bound : words(def.buckets)) metric.buckets.push_back(std::stod(bound));

@@ -64,16 +64,17 @@ struct Refusal {
     int status;
     const char* help;
 };
-constexpr Refusal refusals[] = {{400, "Malformed: syntax, an unknown key or parameter, a value out of range."},
-                                {401, "No token, or an unknown one."},
-                                {403, "The token's role does not allow it."},
-                                {404, "There is no such thing."},
-                                {409, "It exists with another content, or its state does not allow it."},
-                                {413, "The body is too large."},
-                                {422, "It can never be satisfied."},
-                                {429, "Too many: try later."},
-                                {500, "A mistake of the server."},
-                                {503, "Not the leader, or not ready: try later."}};
+constexpr Refusal refusals[] = {
+    {400, "Malformed: syntax, an unknown key or parameter, a value out of range."},
+    {401, "No token, or an unknown one."},
+    {403, "The token's role does not allow it."},
+    {404, "There is no such thing."},
+    {409, "It exists with another content, or its state does not allow it."},
+    {413, "The body is too large."},
+    {422, "It can never be satisfied."},
+    {429, "Too many: try later."},
+    {500, "A mistake of the server."},
+    {503, "Not the leader, or not ready: try later."}};
 
 std::string component_name(int status) { return "Error" + std::to_string(status); }
 
@@ -81,9 +82,12 @@ Json error_answers() {
     Json out = Json::object();
     for (const Refusal& r : refusals) {
         Json& answer = out[component_name(r.status)];
-        answer = {{"description", r.help}, {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
+        answer = {
+            {"description", r.help},
+            {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/Error"}}}}}}}};
         if (r.status == 429 || r.status == 503)
-            answer["headers"]["Retry-After"] = {{"description", "Seconds to wait."}, {"schema", {{"type", "integer"}}}};
+            answer["headers"]["Retry-After"] = {{"description", "Seconds to wait."},
+                                                {"schema", {{"type", "integer"}}}};
     }
     return out;
 }
@@ -116,7 +120,8 @@ Json answers_of(const Route& route, Components& components) {
         out["200"]["description"] = "Done, now or by an earlier call with the same key.";
     }
     for (const Refusal& r : refusals)
-        if (can_refuse(route, r)) out[std::to_string(r.status)] = {{"$ref", "#/components/responses/" + component_name(r.status)}};
+        if (can_refuse(route, r))
+            out[std::to_string(r.status)] = {{"$ref", "#/components/responses/" + component_name(r.status)}};
     return out;
 }
 
@@ -132,8 +137,11 @@ Json parameters_of(const Route& route) {
         if (!is_parameter(segment)) continue;
         add(parameter_name(segment), "path", true, is_rest(segment) ? Json("May hold slashes.") : Json());
     }
-    for (const QueryParameter& q : route.query) add(std::string(q.name), "query", false, q.help.empty() ? Json() : Json(q.help));
-    if (route.takes_idempotency_key) add("Idempotency-Key", "header", false, "The same key and body again give the same answer; another body is a conflict.");
+    for (const QueryParameter& q : route.query)
+        add(std::string(q.name), "query", false, q.help.empty() ? Json() : Json(q.help));
+    if (route.takes_idempotency_key)
+        add("Idempotency-Key", "header", false,
+            "The same key and body again give the same answer; another body is a conflict.");
     return out;
 }
 
@@ -141,7 +149,8 @@ Json parameters_of(const Route& route) {
 std::string plain_path(std::string_view path) {
     std::string out;
     for (const auto segment : path_segments(path))
-        out.append("/").append(is_parameter(segment) ? "{" + parameter_name(segment) + "}" : std::string(segment));
+        out.append("/").append(is_parameter(segment) ? "{" + parameter_name(segment) + "}"
+                                                     : std::string(segment));
     return out.empty() ? "/" : out;
 }
 
@@ -157,10 +166,12 @@ Json roles_of(RoleSet roles, std::span<const std::string_view> names) {
 Json operation_of(const Route& route, std::span<const std::string_view> role_names, Components& components) {
     Json out{{"operationId", route.operation}, {"summary", route.summary}};
     if (!route.tag.empty()) out["tags"] = {route.tag};
-    if (Json parameters = parameters_of(route); !parameters.empty()) out["parameters"] = std::move(parameters);
+    if (Json parameters = parameters_of(route); !parameters.empty())
+        out["parameters"] = std::move(parameters);
     if (route.request_schema != nullptr)
-        out["requestBody"] = {{"required", true},
-                              {"content", {{"application/json", {{"schema", components.adopt(route.request_schema())}}}}}};
+        out["requestBody"] = {
+            {"required", true},
+            {"content", {{"application/json", {{"schema", components.adopt(route.request_schema())}}}}}};
     out["responses"] = answers_of(route, components);
     out["x-roles"] = roles_of(route.roles, role_names);
     if (route.roles == 0) out["security"] = Json::array();  // no token needed

@@ -15,8 +15,8 @@ Segments segments_of(std::string_view path) {
     return out;
 }
 
-// The segments of a request, decoded each for itself. A handler may have taken a prefix off `path`: then it comes off `raw_path` too.
-// Without a fitting raw path (a request made by hand) `path` is taken as it is.
+// The segments of a request, decoded each for itself. A handler may have taken a prefix off `path`: then it
+// comes off `raw_path` too. Without a fitting raw path (a request made by hand) `path` is taken as it is.
 std::vector<std::string> decoded_segments(const HttpRequest& request) {
     std::string_view raw = request.raw_path;
     const std::size_t whole = percent_decoded(raw).value_or("").size();
@@ -51,13 +51,15 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
     return true;
 }
 
-std::map<std::string, std::string> parameters_of(const std::vector<std::string>& pattern, const std::vector<std::string>& segments) {
+std::map<std::string, std::string> parameters_of(const std::vector<std::string>& pattern,
+                                                 const std::vector<std::string>& segments) {
     std::map<std::string, std::string> out;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (!is_parameter(pattern[i])) continue;
         std::string value;
         if (is_rest(pattern[i])) {
-            for (std::size_t k = i; k < segments.size(); ++k) value.append(k > i ? "/" : "").append(segments[k]);
+            for (std::size_t k = i; k < segments.size(); ++k)
+                value.append(k > i ? "/" : "").append(segments[k]);
         } else {
             value = segments[i];
         }
@@ -83,8 +85,9 @@ Router::Router(std::span<const Route> routes) {
             CRATER_CHECK(other.route->method != route.method || other.route->path != route.path, route.path);
         patterns_.push_back(std::move(pattern));
     }
-    std::stable_sort(patterns_.begin(), patterns_.end(),
-                     [](const Pattern& a, const Pattern& b) { return more_particular(a.segments, b.segments); });
+    std::stable_sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
+        return more_particular(a.segments, b.segments);
+    });
 }
 
 Result<Match> Router::match(const HttpRequest& request) const {
@@ -92,15 +95,18 @@ Result<Match> Router::match(const HttpRequest& request) const {
     bool path_known = false;
     for (const Pattern& pattern : patterns_) {
         if (!fits(pattern.segments, segments)) continue;
-        if (serves(*pattern.route, request.method)) return Match{pattern.route, parameters_of(pattern.segments, segments)};
+        if (serves(*pattern.route, request.method))
+            return Match{pattern.route, parameters_of(pattern.segments, segments)};
         path_known = true;
     }
     if (path_known)
-        return fail(Code::invalid, request.method + " is not possible on " + request.path, {}, "possible: " + allowed(request));
+        return fail(Code::invalid, request.method + " is not possible on " + request.path, {},
+                    "possible: " + allowed(request));
     std::vector<std::string_view> paths;
     for (const Pattern& pattern : patterns_) paths.push_back(pattern.route->path);
     const std::string near = nearest(request.path, paths);
-    return fail(Code::not_found, "there is nothing at " + request.path, {}, near.empty() ? "" : "did you mean " + near + "?");
+    return fail(Code::not_found, "there is nothing at " + request.path, {},
+                near.empty() ? "" : "did you mean " + near + "?");
 }
 
 std::string Router::allowed(const HttpRequest& request) const {

@@ -74,13 +74,16 @@ class ThreadedSender final : public CallbackSender {
 
 }  // namespace
 
-std::unique_ptr<CallbackSender> make_callback_sender(Loop& loop, int threads) { return std::make_unique<ThreadedSender>(loop, threads); }
+std::unique_ptr<CallbackSender> make_callback_sender(Loop& loop, int threads) {
+    return std::make_unique<ThreadedSender>(loop, threads);
+}
 
 std::string basic_authorization(std::string_view username, std::string_view password) {
     const std::string plain = std::string(username) + ":" + std::string(password);
     std::string out((plain.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(plain.data()),
-                                     static_cast<int>(plain.size()));
+    const int size =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                        reinterpret_cast<const unsigned char*>(plain.data()), static_cast<int>(plain.size()));
     out.resize(static_cast<std::size_t>(size));
     return "Basic " + out;
 }

@@ -1,5 +1,5 @@
-// The blocking client: each step is started on an io_context of its own, which the caller's thread runs until the step is done, the
-// deadline passes or `cancel` is called.
+// The blocking client: each step is started on an io_context of its own, which the caller's thread runs until
+// the step is done, the deadline passes or `cancel` is called.
 #include <poll.h>
 
 #include <array>
@@ -48,7 +48,8 @@ Result<std::string> head_of(const ClientRequest& request, const Url& url) {
     if (!accept) append_header(out, "Accept", "*/*");
     if (!type && !request.body.empty()) append_header(out, "Content-Type", "application/json");
     const bool takes_body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
-    if (takes_body || !request.body.empty()) append_header(out, "Content-Length", std::to_string(request.body.size()));
+    if (takes_body || !request.body.empty())
+        append_header(out, "Content-Length", std::to_string(request.body.size()));
     return out + "\r\n";
 }
 
@@ -92,7 +93,8 @@ struct HttpClient::State {
             tls = std::move(made);
         }
         auto opened = std::make_shared<std::optional<Result<Stream>>>();
-        const auto connecting = connect(context.get_executor(), url, tls, [opened](Result<Stream> r) { opened->emplace(std::move(r)); });
+        const auto connecting = connect(context.get_executor(), url, tls,
+                                        [opened](Result<Stream> r) { opened->emplace(std::move(r)); });
         context.restart();
         while (!*opened && !cancelled && context.run_one_until(deadline) > 0) {
         }
@@ -104,15 +106,20 @@ struct HttpClient::State {
 
     Result<ErrorCode> write(Kept& c, const std::string& head, const std::string& body, SteadyTime deadline) {
         const std::array<asio::const_buffer, 2> buffers{asio::buffer(head), asio::buffer(body)};
-        CRATER_TRY(done, step(deadline, [&](auto then) { asio::async_write(c.stream, buffers, std::move(then)); }, [&] { c.stream.close(); }));
+        CRATER_TRY(done,
+                   step(
+                       deadline, [&](auto then) { asio::async_write(c.stream, buffers, std::move(then)); },
+                       [&] { c.stream.close(); }));
         return done.first;
     }
 
     // 0 at the end of the stream.
     Result<std::pair<ErrorCode, std::size_t>> read(Kept& c, SteadyTime deadline) {
         char* room = c.in.prepare(piece_bytes);
-        auto done = step(deadline, [&](auto then) { c.stream.async_read_some(asio::buffer(room, piece_bytes), std::move(then)); },
-                         [&] { c.stream.close(); });
+        auto done = step(
+            deadline,
+            [&](auto then) { c.stream.async_read_some(asio::buffer(room, piece_bytes), std::move(then)); },
+            [&] { c.stream.close(); });
         c.in.commit(done ? done->second : 0);
         return done;
     }
@@ -125,13 +132,14 @@ struct HttpClient::State {
     using Exchange = Result<std::variant<HttpResponse, Broken>>;
 
     // Sets `keep` when the connection can serve again.
-    Exchange exchange(Kept& c, const ClientRequest& request, const std::string& head, const std::function<bool(std::string_view)>* on_data,
-                      bool& keep) {
+    Exchange exchange(Kept& c, const ClientRequest& request, const std::string& head,
+                      const std::function<bool(std::string_view)>* on_data, bool& keep) {
         const auto later = [&] { return std::chrono::steady_clock::now() + request.timeout; };
         SteadyTime deadline = later();
         CRATER_TRY(write_error, write(c, head, request.body, deadline));
         // A peer that refuses early answers although it did not read all: look for that before giving up.
-        ResponseParser parser(request.method == "HEAD", on_data != nullptr ? SIZE_MAX : options.answer_bytes_max);
+        ResponseParser parser(request.method == "HEAD",
+                              on_data != nullptr ? SIZE_MAX : options.answer_bytes_max);
         for (;;) {
             std::size_t used = 0;
             Step step = c.in.empty() ? Step::more : parser.feed(c.in.view(), used);
@@ -148,7 +156,8 @@ struct HttpClient::State {
                 }
             }
             if (step == Step::failed)
-                return fail(Code::unavailable, "the server's answer broke off or is no HTTP: " + parser.problem());
+                return fail(Code::unavailable,
+                            "the server's answer broke off or is no HTTP: " + parser.problem());
             if (step == Step::done) break;
         }
         keep = parser.keep_alive() && !write_error && c.in.empty();
@@ -169,7 +178,8 @@ struct HttpClient::State {
         return ::poll(&p, 1, 0) == 0;
     }
 
-    Result<HttpResponse> send(const ClientRequest& request, const std::function<bool(std::string_view)>* on_data) {
+    Result<HttpResponse> send(const ClientRequest& request,
+                              const std::function<bool(std::string_view)>* on_data) {
         CRATER_TRY(url, parse_url(request.url));
         CRATER_TRY(head, head_of(request, url));
         const std::string place = (is_secure(url) ? "s" : "p") + authority(url);
@@ -191,7 +201,8 @@ struct HttpClient::State {
                 return std::move(*response);
             }
             if (!reused || !may_repeat(request))
-                return fail(Code::unavailable, authority(url) + " closed the connection without an answer: " + std::get<Broken>(outcome).why);
+                return fail(Code::unavailable, authority(url) + " closed the connection without an answer: " +
+                                                   std::get<Broken>(outcome).why);
         }
     }
 
@@ -206,7 +217,8 @@ HttpClient::HttpClient(ClientOptions options) : state_(std::make_unique<State>(s
 HttpClient::~HttpClient() = default;
 
 Result<HttpResponse> HttpClient::send(const ClientRequest& request) { return state_->send(request, nullptr); }
-Result<HttpResponse> HttpClient::stream(const ClientRequest& request, const std::function<bool(std::string_view)>& on_data) {
+Result<HttpResponse> HttpClient::stream(const ClientRequest& request,
+                                        const std::function<bool(std::string_view)>& on_data) {
     return state_->send(request, &on_data);
 }
 void HttpClient::cancel() {

@@ -15,7 +15,9 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 void echo(HttpRequest request, ResponderPtr responder) {
-    responder->send({.status = 201, .body = request.method + " " + request.path + " " + request.body, .headers = {{"X-Remote", request.remote}}});
+    responder->send({.status = 201,
+                     .body = request.method + " " + request.path + " " + request.body,
+                     .headers = {{"X-Remote", request.remote}}});
 }
 
 std::string header(const HttpResponse& response, const std::string& name) {
@@ -49,7 +51,8 @@ TEST(Client, carries_big_bodies) {
 TEST(Client, sees_the_refusal_of_a_body_that_is_too_large) {
     const auto server = must_listen({.body_bytes_max = 1000}, echo);
     HttpClient client;
-    const auto answer = client.send({.method = "PUT", .url = url_of(*server, "/"), .body = std::string(10u << 20, 'x')});
+    const auto answer =
+        client.send({.method = "PUT", .url = url_of(*server, "/"), .body = std::string(10u << 20, 'x')});
     ASSERT_TRUE(answer) << answer.error().text();
     EXPECT_EQ(error_of(*answer).code, Code::too_large);
     EXPECT_TRUE(client.send({.url = url_of(*server, "/")}));
@@ -98,7 +101,8 @@ TEST(Client, says_who_cannot_be_reached) {
 TEST(Client, a_peer_that_closes_without_an_answer_is_unavailable) {
     HttpClient client;
     Awaited<ResponderPtr> held;
-    auto dying = must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
+    auto dying =
+        must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
     std::thread killer([&] {
         const ResponderPtr responder = held.get();
         held.set(nullptr);
@@ -112,7 +116,8 @@ TEST(Client, a_peer_that_closes_without_an_answer_is_unavailable) {
 
 TEST(Client, can_be_cancelled_from_another_thread) {
     Awaited<ResponderPtr> held;
-    const auto server = must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
+    const auto server =
+        must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
     HttpClient client;
     std::thread canceller([&] {
         held.get();
@@ -135,7 +140,9 @@ TEST(Client, head_has_a_length_and_no_body) {
 }
 
 TEST(Client, an_error_while_following_keeps_its_body) {
-    const auto server = must_listen({}, [](HttpRequest, ResponderPtr r) { r->send(error_response({Code::not_found, "no such job", "id", {}})); });
+    const auto server = must_listen({}, [](HttpRequest, ResponderPtr r) {
+        r->send(error_response({Code::not_found, "no such job", "id", {}}));
+    });
     HttpClient client;
     const auto answer = client.stream({.url = url_of(*server, "/")}, [](std::string_view) { return true; });
     ASSERT_TRUE(answer);
@@ -151,10 +158,11 @@ TEST(Client, following_ends_when_nothing_comes_for_long) {
     });
     HttpClient client;
     std::string got;
-    const auto answer = client.stream({.url = url_of(*server, "/"), .timeout = Millis(40)}, [&](std::string_view piece) {
-        got += piece;
-        return true;
-    });
+    const auto answer =
+        client.stream({.url = url_of(*server, "/"), .timeout = Millis(40)}, [&](std::string_view piece) {
+            got += piece;
+            return true;
+        });
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, Code::timeout);
     EXPECT_TRUE(std::string_view("a").starts_with(got));
@@ -165,7 +173,8 @@ TEST(Tls, serves_clients_that_trust_its_certificate) {
     const TestCertificate certificate;
     const auto server = must_listen({.body_bytes_max = 8u << 20, .tls = certificate.files()}, echo);
     HttpClient client({.ca_file = certificate.files().certificate});
-    const auto answer = client.send({.method = "POST", .url = url_of(*server, "/a", "https"), .body = std::string(3u << 20, 'x')});
+    const auto answer = client.send(
+        {.method = "POST", .url = url_of(*server, "/a", "https"), .body = std::string(3u << 20, 'x')});
     ASSERT_TRUE(answer) << answer.error().text();
     EXPECT_EQ(answer->body.size(), (3u << 20) + 8);
     const auto second = client.send({.url = url_of(*server, "/b", "https")});
@@ -173,7 +182,8 @@ TEST(Tls, serves_clients_that_trust_its_certificate) {
     EXPECT_EQ(header(*answer, "x-remote"), header(*second, "x-remote"));
     const auto by_name = client.send({.url = "https://localhost:" + std::to_string(server->port()) + "/c"});
     ASSERT_TRUE(by_name) << by_name.error().text();
-    const auto closing = client.send({.url = url_of(*server, "/d", "https"), .headers = {{"Connection", "close"}}});
+    const auto closing =
+        client.send({.url = url_of(*server, "/d", "https"), .headers = {{"Connection", "close"}}});
     ASSERT_TRUE(closing);
     EXPECT_EQ(closing->body, "GET /d ");
 }
@@ -205,7 +215,8 @@ TEST(Tls, a_plain_client_gets_nothing_and_harms_nobody) {
 
 TEST(Tls, names_the_file_that_is_no_certificate) {
     const TestCertificate certificate;
-    const auto server = HttpServer::listen({.tls = TlsFiles{certificate.files().key, certificate.files().key}}, echo);
+    const auto server =
+        HttpServer::listen({.tls = TlsFiles{certificate.files().key, certificate.files().key}}, echo);
     ASSERT_FALSE(server);
     EXPECT_EQ(server.error().field, "tls.certificate");
     EXPECT_THAT(server.error().message, HasSubstr(certificate.files().key));
@@ -221,7 +232,8 @@ TEST(Url, is_taken_apart) {
     EXPECT_EQ(parse_url("http://h")->port, 80);
     EXPECT_EQ(parse_url("wss://h/")->port, 443);
     EXPECT_EQ(parse_url("ws://[::1]:90/")->host, "::1");
-    for (const char* bad : {"", "h:80", "ftp://h/", "http:///x", "http://u:p@h/", "http://h:0/", "http://h:99999/", "http://h/ x", "//h/"})
+    for (const char* bad : {"", "h:80", "ftp://h/", "http:///x", "http://u:p@h/", "http://h:0/",
+                            "http://h:99999/", "http://h/ x", "//h/"})
         EXPECT_FALSE(parse_url(bad)) << bad;
 }
 
@@ -233,10 +245,11 @@ TEST(Callback, is_delivered_off_the_loop_and_answered_on_it) {
     const auto sender = make_callback_sender(service.loop());
     Awaited<Result<HttpResponse>> answer;
     Awaited<std::thread::id> answered_on;
-    sender->send({.method = "POST", .url = url_of(*server, "/done"), .body = "{}"}, [&](Result<HttpResponse> r) {
-        answered_on.set(std::this_thread::get_id());
-        answer.set(std::move(r));
-    });
+    sender->send({.method = "POST", .url = url_of(*server, "/done"), .body = "{}"},
+                 [&](Result<HttpResponse> r) {
+                     answered_on.set(std::this_thread::get_id());
+                     answer.set(std::move(r));
+                 });
     ASSERT_TRUE(answer.get());
     EXPECT_EQ(answer.get()->body, "POST /done {}");
     EXPECT_EQ(answered_on.get(), loop_thread.get());
@@ -244,12 +257,15 @@ TEST(Callback, is_delivered_off_the_loop_and_answered_on_it) {
 
 TEST(Callback, closing_the_sender_answers_everything) {
     Awaited<ResponderPtr> held;
-    const auto server = must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
+    const auto server =
+        must_listen({}, [&](HttpRequest, ResponderPtr responder) { held.set(std::move(responder)); });
     LoopThread service;
     auto sender = make_callback_sender(service.loop(), 1);
     Awaited<Code> running, waiting;
-    sender->send({.url = url_of(*server, "/1")}, [&](Result<HttpResponse> r) { running.set(r.error().code); });
-    sender->send({.url = url_of(*server, "/2")}, [&](Result<HttpResponse> r) { waiting.set(r.error().code); });
+    sender->send({.url = url_of(*server, "/1")},
+                 [&](Result<HttpResponse> r) { running.set(r.error().code); });
+    sender->send({.url = url_of(*server, "/2")},
+                 [&](Result<HttpResponse> r) { waiting.set(r.error().code); });
     held.get();
     sender.reset();
     EXPECT_EQ(running.get(), Code::cancelled);

@@ -10,7 +10,8 @@ namespace crater::wire {
 
 Result<TlsContext> client_tls(const std::string& ca_file) {
     auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
-    context->set_options(asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+    context->set_options(asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
+                         asio::ssl::context::no_tlsv1_1);
     const char* named = std::getenv("CRATER_CA_FILE");
     const std::string file = !ca_file.empty() ? ca_file : named != nullptr ? named : "";
     ErrorCode ec;
@@ -18,7 +19,9 @@ Result<TlsContext> client_tls(const std::string& ca_file) {
         context->set_default_verify_paths(ec);
     else
         context->load_verify_file(file, ec);
-    if (ec) return fail(Code::invalid, "cannot use the certificate authorities in " + (file.empty() ? "the system's store" : file) + ": " + ec.message());
+    if (ec)
+        return fail(Code::invalid, "cannot use the certificate authorities in " +
+                                       (file.empty() ? "the system's store" : file) + ": " + ec.message());
     return context;
 }
 
@@ -42,10 +45,15 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
                                   [self = shared_from_this()](ErrorCode failed) { self->connected(failed); });
             return;
         }
-        resolver_.async_resolve(url_.host, std::to_string(url_.port), [self = shared_from_this()](ErrorCode failed, const Results& found) {
-            if (failed || self->given_up_) return self->fail_with("cannot find", failed);
-            asio::async_connect(self->socket_, found, [self](ErrorCode refused, const Tcp::endpoint&) { self->connected(refused); });
-        });
+        resolver_.async_resolve(url_.host, std::to_string(url_.port),
+                                [self = shared_from_this()](ErrorCode failed, const Results& found) {
+                                    if (failed || self->given_up_)
+                                        return self->fail_with("cannot find", failed);
+                                    asio::async_connect(self->socket_, found,
+                                                        [self](ErrorCode refused, const Tcp::endpoint&) {
+                                                            self->connected(refused);
+                                                        });
+                                });
     }
 
     void give_up() {
@@ -68,10 +76,11 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
         if (!is_secure(url_)) return done_(Stream(std::move(socket_)));
         stream_.emplace(std::move(socket_), *tls_);
         check_certificate(stream_->ssl());
-        stream_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](ErrorCode failed) {
-            if (failed || self->given_up_) return self->handshake_failed(failed);
-            self->done_(std::move(*self->stream_));
-        });
+        stream_->async_handshake(asio::ssl::stream_base::client,
+                                 [self = shared_from_this()](ErrorCode failed) {
+                                     if (failed || self->given_up_) return self->handshake_failed(failed);
+                                     self->done_(std::move(*self->stream_));
+                                 });
     }
 
     // The certificate must be for the name or address that was asked for.
@@ -85,12 +94,15 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
     void handshake_failed(ErrorCode ec) {
         const long verdict = SSL_get_verify_result(stream_->ssl());
         if (verdict == X509_V_OK || given_up_) return fail_with("no TLS with", ec);
-        done_(fail(Code::unavailable, "the certificate of " + authority(url_) + " is not trusted: " + X509_verify_cert_error_string(verdict),
+        done_(fail(Code::unavailable,
+                   "the certificate of " + authority(url_) +
+                       " is not trusted: " + X509_verify_cert_error_string(verdict),
                    {}, "name the authority's PEM file in CRATER_CA_FILE"));
     }
 
     void fail_with(const char* what, ErrorCode ec) {
-        if (given_up_) return done_(fail(Code::cancelled, "connecting to " + authority(url_) + " was given up"));
+        if (given_up_)
+            return done_(fail(Code::cancelled, "connecting to " + authority(url_) + " was given up"));
         done_(fail(Code::unavailable, std::string(what) + " " + authority(url_) + ": " + ec.message()));
     }
 
@@ -103,7 +115,8 @@ class Connecting : public std::enable_shared_from_this<Connecting> {
     bool given_up_ = false;
 };
 
-std::shared_ptr<Connecting> connect(Executor executor, const Url& url, TlsContext tls, std::function<void(Result<Stream>)> done) {
+std::shared_ptr<Connecting> connect(Executor executor, const Url& url, TlsContext tls,
+                                    std::function<void(Result<Stream>)> done) {
     auto connecting = std::make_shared<Connecting>(executor, url, std::move(tls), std::move(done));
     connecting->start();
     return connecting;

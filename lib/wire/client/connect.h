@@ -18,7 +18,8 @@ Result<TlsContext> client_tls(const std::string& ca_file);
 
 class Connecting;
 // `done` runs on the executor; after `give_up` it still does, with an error.
-std::shared_ptr<Connecting> connect(Executor executor, const Url& url, TlsContext tls, std::function<void(Result<Stream>)> done);
+std::shared_ptr<Connecting> connect(Executor executor, const Url& url, TlsContext tls,
+                                    std::function<void(Result<Stream>)> done);
 void give_up(Connecting& connecting);  // on the executor
 
 bool is_secure(const Url& url);

@@ -17,7 +17,8 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
             [weak, &loop = loop_](std::string message) {
                 loop.post([weak, m = std::move(message)]() mutable {
                     const auto self = weak.lock();
-                    if (self && self->open_ && self->callbacks_.on_message) self->callbacks_.on_message(std::move(m));
+                    if (self && self->open_ && self->callbacks_.on_message)
+                        self->callbacks_.on_message(std::move(m));
                 });
             },
             [weak, &loop = loop_] {
@@ -25,7 +26,8 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
                     const auto self = weak.lock();
                     if (!self || !std::exchange(self->open_, false)) return;
                     const LinkCallbacks callbacks = std::exchange(self->callbacks_, {});
-                    if (callbacks.on_closed) callbacks.on_closed("the connection to " + self->peer() + " closed");
+                    if (callbacks.on_closed)
+                        callbacks.on_closed("the connection to " + self->peer() + " closed");
                 });
             });
     }
@@ -52,7 +54,8 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
 
 class WebSocketConnector final : public Connector {
   public:
-    WebSocketConnector(Loop& loop, std::vector<std::string> endpoints, const std::string& token, Millis timeout, std::string path)
+    WebSocketConnector(Loop& loop, std::vector<std::string> endpoints, const std::string& token,
+                       Millis timeout, std::string path)
         : loop_(loop), endpoints_(std::move(endpoints)), timeout_(timeout), path_(std::move(path)) {
         CRATER_CHECK(!endpoints_.empty());
         if (!token.empty()) headers_.emplace_back("Authorization", "Bearer " + token);
@@ -66,7 +69,8 @@ class WebSocketConnector final : public Connector {
     void connect(LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<Link>>)> done) override {
         const std::string endpoint = url_of(endpoints_[next_++ % endpoints_.size()]);
         const auto answer = std::make_shared<std::function<void(Result<WebSocketPtr>)>>(
-            [this, callbacks = std::move(callbacks), done = std::move(done)](Result<WebSocketPtr> socket) mutable {
+            [this, callbacks = std::move(callbacks),
+             done = std::move(done)](Result<WebSocketPtr> socket) mutable {
                 if (!socket) return done(fail(std::move(socket.error())));
                 auto link = std::make_shared<WebSocketLink>(loop_, std::move(*socket), std::move(callbacks));
                 std::erase_if(links_, [](const auto& weak) { return weak.expired(); });
@@ -104,8 +108,8 @@ class WebSocketConnector final : public Connector {
 
 }  // namespace
 
-std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout,
-                                               std::string path) {
+std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints,
+                                               std::string token, Millis timeout, std::string path) {
     return std::make_unique<WebSocketConnector>(loop, std::move(endpoints), token, timeout, std::move(path));
 }
 

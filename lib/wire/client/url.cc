@@ -16,8 +16,10 @@ Result<Url> parse_url(std::string_view text) {
     const boost::urls::url_view url = *parsed;
     Url out;
     out.scheme = lower({url.scheme().data(), url.scheme().size()});
-    const bool plain = out.scheme == "http" || out.scheme == "ws", secure = out.scheme == "https" || out.scheme == "wss";
-    if (!plain && !secure) return refuse("its scheme is '" + out.scheme + "'; http, https, ws and wss are allowed");
+    const bool plain = out.scheme == "http" || out.scheme == "ws",
+               secure = out.scheme == "https" || out.scheme == "wss";
+    if (!plain && !secure)
+        return refuse("its scheme is '" + out.scheme + "'; http, https, ws and wss are allowed");
     if (url.has_userinfo()) return refuse("it holds a user name", "give credentials apart from the URL");
     out.host = url.host_address();  // decoded, without the brackets of IPv6
     if (out.host.empty()) return refuse("it names no host");

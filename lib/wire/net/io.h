@@ -1,4 +1,5 @@
-// An IO thread and what runs on it. Each connection belongs to one IO thread for its life, which is its strand.
+// An IO thread and what runs on it. Each connection belongs to one IO thread for its life, which is its
+// strand.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -19,7 +20,8 @@ using Tcp = asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using Executor = asio::io_context::executor_type;
 using Socket = asio::basic_stream_socket<Tcp, Executor>;
-using Timer = asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 // Whoever has IO objects holds the IoThread too, so that it outlives them; its owner calls `finish`.

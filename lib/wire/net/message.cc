@@ -57,7 +57,8 @@ struct RequestParser::State {
     }
 };
 
-RequestParser::RequestParser(std::size_t header_bytes_max, std::size_t body_bytes_max) : state_(std::make_unique<State>()) {
+RequestParser::RequestParser(std::size_t header_bytes_max, std::size_t body_bytes_max)
+    : state_(std::make_unique<State>()) {
     state_->header_max = header_bytes_max;
     state_->body_max = body_bytes_max;
     reset();
@@ -79,7 +80,8 @@ Step RequestParser::feed(std::string_view bytes, std::size_t& used) {
         if (ec == http::error::need_more) {
             // What waits is an unfinished line of the head, or of a chunk's head: bounded all the same.
             const bool head = !s.parser->is_header_done();
-            if ((head ? s.head_bytes : 0) + waiting > s.header_max) return s.fail_with(http::error::header_limit);
+            if ((head ? s.head_bytes : 0) + waiting > s.header_max)
+                return s.fail_with(http::error::header_limit);
             return Step::more;
         }
         if (ec) return s.fail_with(ec);
@@ -110,8 +112,11 @@ Result<HttpRequest> RequestParser::take() {
     for (const auto& field : message) {
         std::string name = lower(text_of(field.name_string()));
         hosts += name == "host";
-        auto [it, fresh] = out.headers.try_emplace(std::move(name), field.value().data(), field.value().size());
-        if (!fresh) it->second.append(it->first == "cookie" ? "; " : ", ").append(field.value().data(), field.value().size());
+        auto [it, fresh] =
+            out.headers.try_emplace(std::move(name), field.value().data(), field.value().size());
+        if (!fresh)
+            it->second.append(it->first == "cookie" ? "; " : ", ")
+                .append(field.value().data(), field.value().size());
     }
     if (hosts > 1 || (hosts == 0 && message.version() >= 11))
         return fail(Code::invalid, "a request needs one Host header, this one has " + std::to_string(hosts));
@@ -124,9 +129,11 @@ Result<HttpRequest> RequestParser::take() {
 HttpResponse RequestParser::refusal() const {
     const State& s = *state_;
     if (s.failure == http::error::header_limit)
-        return refusal_with(431, Code::too_large, "the request's head is larger than " + std::to_string(s.header_max) + " bytes");
+        return refusal_with(431, Code::too_large,
+                            "the request's head is larger than " + std::to_string(s.header_max) + " bytes");
     if (s.failure == http::error::body_limit)
-        return refusal_with(413, Code::too_large, "the request's body is larger than " + std::to_string(s.body_max) + " bytes");
+        return refusal_with(413, Code::too_large,
+                            "the request's body is larger than " + std::to_string(s.body_max) + " bytes");
     return refusal_with(400, Code::invalid, "this is not an HTTP/1.1 request: " + s.failure.message());
 }
 
@@ -145,7 +152,8 @@ struct ResponseParser::State {
     }
 };
 
-ResponseParser::ResponseParser(bool bodyless, std::size_t body_bytes_max) : state_(std::make_unique<State>()) {
+ResponseParser::ResponseParser(bool bodyless, std::size_t body_bytes_max)
+    : state_(std::make_unique<State>()) {
     state_->bodyless = bodyless;
     state_->body_max = body_bytes_max;
     state_->reset();
@@ -188,7 +196,9 @@ Step ResponseParser::feed_end() {
 
 bool ResponseParser::begun() const { return state_->parser->got_some(); }
 int ResponseParser::status() const { return static_cast<int>(state_->parser->get().result_int()); }
-bool ResponseParser::keep_alive() const { return state_->parser->keep_alive() && !state_->parser->need_eof(); }
+bool ResponseParser::keep_alive() const {
+    return state_->parser->keep_alive() && !state_->parser->need_eof();
+}
 
 std::string ResponseParser::take_body() {
     auto& body = state_->parser->get().body();
@@ -202,7 +212,8 @@ HttpResponse ResponseParser::take() {
     out.status = status();
     const auto& message = state_->parser->get();
     out.content_type = text_of(message[http::field::content_type]);
-    for (const auto& field : message) out.headers.emplace_back(lower(text_of(field.name_string())), text_of(field.value()));
+    for (const auto& field : message)
+        out.headers.emplace_back(lower(text_of(field.name_string())), text_of(field.value()));
     out.body = take_body();
     return out;
 }

@@ -1,4 +1,5 @@
-// Parsing of HTTP messages, a piece at a time. The only file beside websocket.cc that knows Beast is message.cc.
+// Parsing of HTTP messages, a piece at a time. The only file beside websocket.cc that knows Beast is
+// message.cc.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,8 @@ class ReadBuffer {
     bool empty() const { return begin_ == end_; }
     std::size_t size() const { return end_ - begin_; }
 
-    // Room behind the bytes for at least `n` more. It stays where it is until `commit`; bytes may be consumed meanwhile.
+    // Room behind the bytes for at least `n` more. It stays where it is until `commit`; bytes may be consumed
+    // meanwhile.
     char* prepare(std::size_t n) {
         if (bytes_.size() - end_ < n) {
             std::memmove(bytes_.data(), bytes_.data() + begin_, size());

@@ -15,7 +15,8 @@ class Stream {
     using executor_type = Executor;
 
     explicit Stream(Socket socket) : plain_(std::make_unique<Socket>(std::move(socket))) {}
-    Stream(Socket socket, asio::ssl::context& context) : tls_(std::make_unique<Tls>(std::move(socket), context)) {}
+    Stream(Socket socket, asio::ssl::context& context)
+        : tls_(std::make_unique<Tls>(std::move(socket), context)) {}
 
     executor_type get_executor() { return socket().get_executor(); }
     Socket& socket() { return tls_ ? tls_->next_layer() : *plain_; }

@@ -15,7 +15,8 @@ int hex_value(char c) {
 Result<std::string> decoded(std::string_view text, bool query) {
     auto out = percent_decoded(text, query);
     if (!out) return fail(Code::invalid, "a % in the URL is not followed by two hexadecimal digits");
-    if (!valid_utf8(*out) || out->find('\0') != std::string::npos) return fail(Code::invalid, "the URL is not UTF-8 text");
+    if (!valid_utf8(*out) || out->find('\0') != std::string::npos)
+        return fail(Code::invalid, "the URL is not UTF-8 text");
     return std::move(*out);
 }
 
@@ -29,7 +30,8 @@ Result<void> read_query(std::string_view text, std::map<std::string, std::string
         CRATER_TRY(key, decoded(item.substr(0, equals), true));
         CRATER_TRY(value, decoded(equals == std::string_view::npos ? "" : item.substr(equals + 1), true));
         const auto [it, fresh] = out.emplace(std::move(key), std::move(value));
-        if (!fresh) return fail(Code::invalid, "the query parameter is given twice", it->first, "give it once");
+        if (!fresh)
+            return fail(Code::invalid, "the query parameter is given twice", it->first, "give it once");
     }
     return {};
 }
@@ -84,8 +86,10 @@ Result<void> read_target(std::string_view target, HttpRequest& out) {
     const std::size_t question = target.find('?');
     out.raw_path = std::string(target.substr(0, question));
     if (out.raw_path.empty() && question == 0) out.raw_path = "/";
-    if (out.raw_path == "*" && out.method == "OPTIONS") out.path = "*";
-    else if (!out.raw_path.starts_with('/')) return fail(Code::invalid, "the path of a request begins with /");
+    if (out.raw_path == "*" && out.method == "OPTIONS")
+        out.path = "*";
+    else if (!out.raw_path.starts_with('/'))
+        return fail(Code::invalid, "the path of a request begins with /");
     CRATER_TRY(path, decoded(out.raw_path, false));
     if (path != "*") {
         for (const std::string_view segment : path_segments(path))

@@ -26,7 +26,9 @@ inline void beast_close_socket(Stream& stream) { stream.close(); }
 
 namespace {
 
-class WebSocketSession final : public WebSocket, public Session, public std::enable_shared_from_this<WebSocketSession> {
+class WebSocketSession final : public WebSocket,
+                               public Session,
+                               public std::enable_shared_from_this<WebSocketSession> {
   public:
     WebSocketSession(WebSocketPlace place, Stream stream) : place_(std::move(place)), ws_(std::move(stream)) {
         ws_.read_message_max(place_.limits.message_bytes_max);
@@ -45,11 +47,12 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
         place_.sessions->add(shared_from_this());
         http::request<http::empty_body> head(http::verb::get, request.raw_path, 11);
         for (const auto& [name, value] : request.headers) head.set(name, value);
-        ws_.async_accept(head, [self = shared_from_this(), on_open = std::move(on_open)](beast::error_code ec) {
-            if (ec || self->closed_) return self->closed();
-            self->opened_ = true;
-            on_open(self);
-        });
+        ws_.async_accept(head,
+                         [self = shared_from_this(), on_open = std::move(on_open)](beast::error_code ec) {
+                             if (ec || self->closed_) return self->closed();
+                             self->opened_ = true;
+                             on_open(self);
+                         });
     }
 
     void ask(UpgradeAsk ask, std::function<void(Result<WebSocketPtr>)> done) {
@@ -59,13 +62,14 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
             for (const auto& [name, value] : headers) head.set(name, value);
         }));
         auto answer = std::make_shared<ws::response_type>();
-        ws_.async_handshake(*answer, ask.host, ask.target,
-                            [self = shared_from_this(), answer, done = std::move(done)](beast::error_code ec) {
-                                self->opened_ = !ec;
-                                if (!ec && !self->closed_) return done(WebSocketPtr(self));
-                                done(fail(self->refusal(ec, *answer)));
-                                self->closed();
-                            });
+        ws_.async_handshake(
+            *answer, ask.host, ask.target,
+            [self = shared_from_this(), answer, done = std::move(done)](beast::error_code ec) {
+                self->opened_ = !ec;
+                if (!ec && !self->closed_) return done(WebSocketPtr(self));
+                done(fail(self->refusal(ec, *answer)));
+                self->closed();
+            });
     }
 
     // ---- WebSocket, from any thread
@@ -193,7 +197,8 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
     void closed() {
         if (closed_.exchange(true)) return;
         ws_.next_layer().close();
-        ws_.set_option(ws::stream_base::timeout{ws::stream_base::none(), ws::stream_base::none(), false});  // stops its timer
+        ws_.set_option(ws::stream_base::timeout{ws::stream_base::none(), ws::stream_base::none(),
+                                                false});  // stops its timer
         {
             const std::scoped_lock lock(mutex_);
             queue_.clear();
@@ -208,11 +213,13 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
         if (ec == ws::error::upgrade_declined) {
             HttpResponse response;
             response.status = static_cast<int>(answer.result_int());
-            response.content_type = std::string(answer[http::field::content_type].data(), answer[http::field::content_type].size());
+            response.content_type = std::string(answer[http::field::content_type].data(),
+                                                answer[http::field::content_type].size());
             response.body = answer.body();
             return error_of(response);
         }
-        if (ec == asio::error::operation_aborted) return {Code::cancelled, "the WebSocket was given up", {}, {}};
+        if (ec == asio::error::operation_aborted)
+            return {Code::cancelled, "the WebSocket was given up", {}, {}};
         return {Code::unavailable, "no WebSocket to " + place_.remote + ": " + ec.message(), {}, {}};
     }
 
@@ -235,8 +242,10 @@ class WebSocketSession final : public WebSocket, public Session, public std::ena
 
 }  // namespace
 
-void accept_websocket(WebSocketPlace place, Stream stream, const HttpRequest& request, std::function<void(WebSocketPtr)> on_open) {
-    std::make_shared<WebSocketSession>(std::move(place), std::move(stream))->accept(request, std::move(on_open));
+void accept_websocket(WebSocketPlace place, Stream stream, const HttpRequest& request,
+                      std::function<void(WebSocketPtr)> on_open) {
+    std::make_shared<WebSocketSession>(std::move(place), std::move(stream))
+        ->accept(request, std::move(on_open));
 }
 
 std::shared_ptr<Session> ask_websocket(WebSocketPlace place, Stream stream, UpgradeAsk ask,

@@ -21,7 +21,8 @@ struct WebSocketPlace {
 };
 
 // Answers an upgrade request; `on_open` runs on the IO thread, never when that fails.
-void accept_websocket(WebSocketPlace place, Stream stream, const HttpRequest& request, std::function<void(WebSocketPtr)> on_open);
+void accept_websocket(WebSocketPlace place, Stream stream, const HttpRequest& request,
+                      std::function<void(WebSocketPtr)> on_open);
 
 // Asks for an upgrade. `done` runs on the IO thread.
 struct UpgradeAsk {

@@ -16,7 +16,8 @@ using testing::StartsWith;
 void no_pages(HttpRequest, ResponderPtr responder) { responder->send({.status = 404}); }
 
 Result<std::function<void(WebSocketPtr)>> echo(const HttpRequest& request) {
-    if (request.path == "/forbidden") return fail(Code::forbidden, "not with this token", {}, "ask for another");
+    if (request.path == "/forbidden")
+        return fail(Code::forbidden, "not with this token", {}, "ask for another");
     return std::function<void(WebSocketPtr)>([](WebSocketPtr socket) {
         const std::weak_ptr<WebSocket> weak = socket;
         socket->start(
@@ -27,11 +28,13 @@ Result<std::function<void(WebSocketPtr)>> echo(const HttpRequest& request) {
     });
 }
 
-Result<WebSocketPtr> dial(WebSocketDialer& dialer, const std::string& url, std::vector<std::pair<std::string, std::string>> headers = {},
+Result<WebSocketPtr> dial(WebSocketDialer& dialer, const std::string& url,
+                          std::vector<std::pair<std::string, std::string>> headers = {},
                           Millis timeout = Millis(20'000)) {
     Awaited<Result<WebSocketPtr>> done;
     dialer.dial(
-        url, std::move(headers), timeout, [&](WebSocketPtr s) { done.set(std::move(s)); }, [&](Error e) { done.set(fail(std::move(e))); });
+        url, std::move(headers), timeout, [&](WebSocketPtr s) { done.set(std::move(s)); },
+        [&](Error e) { done.set(fail(std::move(e))); });
     return done.get();
 }
 
@@ -89,11 +92,12 @@ TEST(WebSockets, carry_messages_whole_and_in_order) {
 TEST(WebSockets, close_sends_what_is_queued_first) {
     std::atomic<int> got = 0;
     Awaited<int> all;
-    const auto server = must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-        return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-            socket->start([&](std::string) { ++got; }, [&] { all.set(got); });
+    const auto server =
+        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                socket->start([&](std::string) { ++got; }, [&] { all.set(got); });
+            });
         });
-    });
     WebSocketDialer dialer;
     const auto socket = dial(dialer, url_of(*server, "/", "ws"));
     ASSERT_TRUE(socket);
@@ -158,7 +162,8 @@ TEST(WebSockets, dialling_somebody_silent_times_out) {
     Awaited<Code> code;
     {
         WebSocketDialer doomed;
-        doomed.dial(url, {}, Millis(60'000), [](WebSocketPtr) {}, [&](Error e) { code.set(e.code); });
+        doomed.dial(
+            url, {}, Millis(60'000), [](WebSocketPtr) {}, [&](Error e) { code.set(e.code); });
     }
     EXPECT_EQ(code.get(), Code::cancelled);
     ::close(fd);
@@ -192,7 +197,8 @@ TEST(WebSockets, a_peer_that_does_not_read_is_closed) {
     client.say(
         "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
-    EXPECT_THAT(client.read_until("\r\n\r\n"), HasSubstr("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    EXPECT_THAT(client.read_until("\r\n\r\n"),
+                HasSubstr("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     const WebSocketPtr socket = opened.get();
     for (int i = 0; i < 500; ++i) socket->send(std::string(100'000, 'x'));
     EXPECT_TRUE(closed.get());
@@ -203,8 +209,9 @@ TEST(WebSockets, a_peer_that_answers_no_ping_is_closed) {
     Awaited<bool> closed;
     const auto server = must_listen({.websocket = {.idle_timeout = Millis(60)}}, no_pages,
                                     [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-                                        return std::function<void(WebSocketPtr)>(
-                                            [&](WebSocketPtr socket) { socket->start([](std::string) {}, [&] { closed.set(true); }); });
+                                        return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                                            socket->start([](std::string) {}, [&] { closed.set(true); });
+                                        });
                                     });
     RawClient client(server->port());
     client.say(
@@ -239,14 +246,16 @@ TEST(WebSockets, the_end_of_the_server_and_of_the_dialer_closes_them) {
 TEST(WebSockets, a_server_may_stop_while_clients_arrive) {
     WebSocketDialer dialer;
     for (int round = 0; round < 30; ++round) {
-        auto server = must_listen({.threads = 2}, [](HttpRequest, ResponderPtr r) { r->send({}); }, echo);
+        auto server = must_listen(
+            {.threads = 2}, [](HttpRequest, ResponderPtr r) { r->send({}); }, echo);
         std::vector<std::unique_ptr<Awaited<bool>>> over;
         std::vector<std::unique_ptr<RawClient>> raw;
         for (int i = 0; i < 4; ++i) {
             over.push_back(std::make_unique<Awaited<bool>>());
             const auto done = [o = over.back().get()] { o->set(true); };
             dialer.dial(
-                url_of(*server, "/", "ws"), {}, Millis(60'000), [done](WebSocketPtr s) { s->start([](std::string) {}, done); },
+                url_of(*server, "/", "ws"), {}, Millis(60'000),
+                [done](WebSocketPtr s) { s->start([](std::string) {}, done); },
                 [done](const Error&) { done(); });
             raw.push_back(std::make_unique<RawClient>(server->port()));
             raw.back()->say(get("/"));
@@ -278,26 +287,30 @@ TEST(Links, connect_two_loops_and_tell_the_peer_of_the_end) {
     LoopThread here, there;
     Awaited<std::shared_ptr<Link>> accepted;
     Awaited<std::string> heard_there, why_there;
-    const auto server = must_listen({}, no_pages, [&](const HttpRequest& request) -> Result<std::function<void(WebSocketPtr)>> {
-        EXPECT_EQ(request.path, "/api/v1/agent");
-        EXPECT_EQ(request.headers.at("authorization"), "Bearer token");
-        return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-            there.loop().post([&, socket] {
-                accepted.set(websocket_link(there.loop(), socket,
-                                            {[&](std::string m) { heard_there.set(std::move(m)); }, [&](std::string w) { why_there.set(std::move(w)); }}));
+    const auto server = must_listen(
+        {}, no_pages, [&](const HttpRequest& request) -> Result<std::function<void(WebSocketPtr)>> {
+            EXPECT_EQ(request.path, "/api/v1/agent");
+            EXPECT_EQ(request.headers.at("authorization"), "Bearer token");
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                there.loop().post([&, socket] {
+                    accepted.set(websocket_link(there.loop(), socket,
+                                                {[&](std::string m) { heard_there.set(std::move(m)); },
+                                                 [&](std::string w) { why_there.set(std::move(w)); }}));
+                });
             });
         });
-    });
-    std::unique_ptr<Connector> connector = websocket_connector(here.loop(), {url_of(*server, "")}, "token", Millis(20'000));
+    std::unique_ptr<Connector> connector =
+        websocket_connector(here.loop(), {url_of(*server, "")}, "token", Millis(20'000));
     Awaited<std::shared_ptr<Link>> dialled;
     Awaited<std::string> heard_here;
     std::atomic<bool> closed_here = false;
     here.loop().post([&] {
-        connector->connect({[&](std::string m) { heard_here.set(std::move(m)); }, [&](std::string) { closed_here = true; }},
-                           [&](Result<std::shared_ptr<Link>> link) {
-                               EXPECT_TRUE(link) << link.error().text();
-                               dialled.set(*link);
-                           });
+        connector->connect(
+            {[&](std::string m) { heard_here.set(std::move(m)); }, [&](std::string) { closed_here = true; }},
+            [&](Result<std::shared_ptr<Link>> link) {
+                EXPECT_TRUE(link) << link.error().text();
+                dialled.set(*link);
+            });
     });
     auto link = dialled.get();
     here.loop().post([&] { link->send("ping"); });
@@ -331,12 +344,14 @@ TEST(Links, try_their_endpoints_in_turn) {
         const auto gone = must_listen({}, no_pages);
         dead = url_of(*gone, "");
     }
-    std::unique_ptr<Connector> connector = websocket_connector(here.loop(), {dead, url_of(*server, "/ws")}, "", Millis(20'000));
+    std::unique_ptr<Connector> connector =
+        websocket_connector(here.loop(), {dead, url_of(*server, "/ws")}, "", Millis(20'000));
     Awaited<bool> first, second;
     here.loop().post([&] {
         connector->connect({}, [&](Result<std::shared_ptr<Link>> link) {
             first.set(link.has_value());
-            connector->connect({}, [&](Result<std::shared_ptr<Link>> other) { second.set(other.has_value()); });
+            connector->connect({},
+                               [&](Result<std::shared_ptr<Link>> other) { second.set(other.has_value()); });
         });
     });
     EXPECT_FALSE(first.get());

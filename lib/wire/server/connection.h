@@ -1,8 +1,9 @@
-// One connection of the server: reads a request, hands it to the handler, writes the answer, reads the next. Everything runs on its IO
-// thread; other threads reach it through Answerer and OpenAnswer, which post.
+// One connection of the server: reads a request, hands it to the handler, writes the answer, reads the next.
+// Everything runs on its IO thread; other threads reach it through Answerer and OpenAnswer, which post.
 #pragma once
 
 #include <atomic>
+#include <boost/asio/post.hpp>
 #include <memory>
 #include <string>
 
@@ -40,8 +41,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         closed,
     };
 
+    // Runs it on the IO thread unless we are closed by then.
     template <class F>
-    void post(F task);
+    void post(F task) {
+        if (closed_) return;
+        asio::post(io_->executor(), [self = shared_from_this(), task = std::move(task)]() mutable {
+            if (self->phase_ != Phase::closed) task();
+        });
+    }
 
     void shake_hands();
     void next_request();

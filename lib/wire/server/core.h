@@ -21,7 +21,8 @@ struct ServerCore {
     std::atomic<bool> stopping = false;
 };
 
-// Serves an accepted socket until it is closed. `refuse`: there are too many; answer 503 to the first request.
+// Serves an accepted socket until it is closed. `refuse`: there are too many; answer 503 to the first
+// request.
 void serve(std::shared_ptr<ServerCore> core, std::shared_ptr<IoThread> io, Socket socket, bool refuse);
 
 }  // namespace crater::wire

@@ -26,14 +26,19 @@ const std::string& date_now() {
 // Ours to say.
 bool is_framing(std::string_view name) {
     const std::string plain = lower(name);
-    return plain == "content-length" || plain == "transfer-encoding" || plain == "connection" || plain == "date";
+    return plain == "content-length" || plain == "transfer-encoding" || plain == "connection" ||
+           plain == "date";
 }
 
 }  // namespace
 
 void write_head(std::string& out, const HttpResponse& response, Framing framing, bool keep_alive) {
     out.clear();
-    out.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ").append(reason_phrase(response.status)).append("\r\n");
+    out.append("HTTP/1.1 ")
+        .append(std::to_string(response.status))
+        .append(" ")
+        .append(reason_phrase(response.status))
+        .append("\r\n");
     out.append("Date: ").append(date_now()).append("\r\n");
     const bool bodyless = response.status == 204 || response.status == 304;
     bool typed = bodyless || response.content_type.empty();

@@ -8,7 +8,7 @@
 namespace crater::wire {
 
 enum class Framing {
-    length,   // Content-Length of the body
+    length,  // Content-Length of the body
     chunked,
     until_close,
 };

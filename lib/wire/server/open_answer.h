@@ -1,4 +1,5 @@
-// The state that an open answer (HttpStream) shares between its writers, on any thread, and its connection, on the IO thread.
+// The state that an open answer (HttpStream) shares between its writers, on any thread, and its connection,
+// on the IO thread.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@ namespace crater::wire {
 class OpenAnswer : public std::enable_shared_from_this<OpenAnswer> {
   public:
     // `wake` makes the connection call `take` soon, on its IO thread; `post` runs a task there.
-    OpenAnswer(std::size_t bytes_max, std::function<void()> wake, std::function<void(std::function<void()>)> post)
+    OpenAnswer(std::size_t bytes_max, std::function<void()> wake,
+               std::function<void(std::function<void()>)> post)
         : bytes_max_(bytes_max), wake_(std::move(wake)), post_(std::move(post)) {}
 
     // The writers' side.
@@ -27,9 +29,9 @@ class OpenAnswer : public std::enable_shared_from_this<OpenAnswer> {
         bool end = false;  // nothing follows
     };
     bool overflowed();  // the reader is too slow
-    Taken take();      // what waits; it counts as queued until `written`
+    Taken take();       // what waits; it counts as queued until `written`
     void written();
-    void closed();     // runs the callback, once
+    void closed();  // runs the callback, once
 
   private:
     void wake_once(std::unique_lock<std::mutex>& lock);

@@ -39,7 +39,8 @@ std::string port_owner(std::uint16_t port) {
         const std::string pid = process->path().filename().string();
         if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
         std::error_code denied;
-        for (fs::directory_iterator fd(process->path() / "fd", denied); !denied && fd != fs::directory_iterator(); fd.increment(denied)) {
+        for (fs::directory_iterator fd(process->path() / "fd", denied);
+             !denied && fd != fs::directory_iterator(); fd.increment(denied)) {
             std::error_code gone;
             if (fs::read_symlink(fd->path(), gone).string() != wanted) continue;
             std::string name;

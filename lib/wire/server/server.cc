@@ -16,12 +16,16 @@ constexpr std::size_t refusals_max = 64;  // connections beyond the limit that a
 Result<asio::ssl::context> tls_context(const TlsFiles& files) {
     asio::ssl::context context(asio::ssl::context::tls_server);
     ErrorCode ec;
-    context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
-                        asio::ssl::context::no_tlsv1_1);
+    context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv3 |
+                        asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
     context.use_certificate_chain_file(files.certificate, ec);
-    if (ec) return fail(Code::invalid, "cannot use the certificate " + files.certificate + ": " + ec.message(), "tls.certificate");
+    if (ec)
+        return fail(Code::invalid, "cannot use the certificate " + files.certificate + ": " + ec.message(),
+                    "tls.certificate");
     context.use_private_key_file(files.key, asio::ssl::context::pem, ec);
-    if (ec) return fail(Code::invalid, "cannot use the private key " + files.key + ": " + ec.message(), "tls.key");
+    if (ec)
+        return fail(Code::invalid, "cannot use the private key " + files.key + ": " + ec.message(),
+                    "tls.key");
     return context;
 }
 
@@ -29,7 +33,9 @@ Result<asio::ip::address> address_of(const std::string& text) {
     if (text == "localhost") return asio::ip::address(asio::ip::address_v4::loopback());
     ErrorCode ec;
     const auto address = asio::ip::make_address(text, ec);
-    if (ec) return fail(Code::invalid, "'" + text + "' is no IP address to listen on", {}, "for example 127.0.0.1, 0.0.0.0 or ::");
+    if (ec)
+        return fail(Code::invalid, "'" + text + "' is no IP address to listen on", {},
+                    "for example 127.0.0.1, 0.0.0.0 or ::");
     return address;
 }
 
@@ -37,7 +43,10 @@ Result<asio::ip::address> address_of(const std::string& text) {
 class Listener final : public std::enable_shared_from_this<Listener> {
   public:
     Listener(std::shared_ptr<ServerCore> core, std::vector<std::shared_ptr<IoThread>> threads)
-        : core_(std::move(core)), threads_(std::move(threads)), acceptor_(threads_[0]->executor()), pause_(threads_[0]->executor()) {}
+        : core_(std::move(core)),
+          threads_(std::move(threads)),
+          acceptor_(threads_[0]->executor()),
+          pause_(threads_[0]->executor()) {}
 
     Result<void> bind(const Tcp::endpoint& endpoint) {
         ErrorCode ec;
@@ -48,9 +57,11 @@ class Listener final : public std::enable_shared_from_this<Listener> {
         if (!ec) return {};
         const std::string place = endpoint.address().to_string() + " port " + std::to_string(endpoint.port());
         std::string message = "cannot listen on " + place + ": " + ec.message();
-        const std::string owner = ec == asio::error::address_in_use ? port_owner(endpoint.port()) : std::string();
+        const std::string owner =
+            ec == asio::error::address_in_use ? port_owner(endpoint.port()) : std::string();
         if (!owner.empty()) message += ", held by " + owner;
-        return fail(Code::unavailable, std::move(message), {}, ec == asio::error::address_in_use ? "stop it, or choose another port" : "");
+        return fail(Code::unavailable, std::move(message), {},
+                    ec == asio::error::address_in_use ? "stop it, or choose another port" : "");
     }
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
@@ -94,8 +105,12 @@ class Listener final : public std::enable_shared_from_this<Listener> {
 
 class Server final : public HttpServer {
   public:
-    Server(std::shared_ptr<ServerCore> core, std::vector<std::shared_ptr<IoThread>> threads, std::shared_ptr<Listener> listener)
-        : core_(std::move(core)), threads_(std::move(threads)), listener_(std::move(listener)), port_(listener_->port()) {
+    Server(std::shared_ptr<ServerCore> core, std::vector<std::shared_ptr<IoThread>> threads,
+           std::shared_ptr<Listener> listener)
+        : core_(std::move(core)),
+          threads_(std::move(threads)),
+          listener_(std::move(listener)),
+          port_(listener_->port()) {
         listener_->accept();
     }
     ~Server() override { stop(Millis(0)); }
@@ -122,7 +137,8 @@ class Server final : public HttpServer {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::listen(ServerOptions options, Handler handler, Upgrade upgrade) {
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(ServerOptions options, Handler handler,
+                                                       Upgrade upgrade) {
     CRATER_TRY(address, address_of(options.address));
     auto core = std::make_shared<ServerCore>();
     if (options.tls) {

@@ -40,7 +40,8 @@ TEST(Server, tells_handlers_who_asks) {
         responder->send({});
     });
     RawClient client(server->port());
-    client.ask("POST /a%2Fb HTTP/1.1\r\nHost: h\r\nX-Mixed: One\r\nX-MIXED: two\r\nContent-Length: 2\r\n\r\nhi");
+    client.ask(
+        "POST /a%2Fb HTTP/1.1\r\nHost: h\r\nX-Mixed: One\r\nX-MIXED: two\r\nContent-Length: 2\r\n\r\nhi");
     const HttpRequest request = seen.get();
     EXPECT_EQ(request.method, "POST");
     EXPECT_EQ(request.path, "/a/b");
@@ -54,7 +55,8 @@ TEST(Server, tells_handlers_who_asks) {
 TEST(Server, serves_many_requests_on_one_connection) {
     const auto server = must_listen({}, echo);
     RawClient client(server->port());
-    for (int i = 0; i < 500; ++i) ASSERT_THAT(client.ask(get("/" + std::to_string(i))), EndsWith("GET /" + std::to_string(i) + " "));
+    for (int i = 0; i < 500; ++i)
+        ASSERT_THAT(client.ask(get("/" + std::to_string(i))), EndsWith("GET /" + std::to_string(i) + " "));
 }
 
 TEST(Server, answers_pipelined_requests_in_order_even_when_the_first_takes_longer) {
@@ -83,7 +85,8 @@ TEST(Server, takes_an_answer_from_another_thread_later) {
         threads.emplace_back([path = request.path, responder] { responder->send({.body = path}); });
     });
     RawClient client(server->port());
-    for (int i = 0; i < 20; ++i) EXPECT_THAT(client.ask(get("/" + std::to_string(i))), EndsWith("/" + std::to_string(i)));
+    for (int i = 0; i < 20; ++i)
+        EXPECT_THAT(client.ask(get("/" + std::to_string(i))), EndsWith("/" + std::to_string(i)));
     for (auto& thread : threads) thread.join();
 }
 
@@ -104,7 +107,10 @@ TEST(Server, carries_big_bodies_both_ways) {
     std::string big(5u << 20, 'x');
     for (std::size_t i = 0; i < big.size(); i += 1000) big[i] = static_cast<char>('a' + i / 1000 % 26);
     RawClient client(server->port());
-    std::thread writer([&] { client.say("POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(big.size()) + "\r\n\r\n" + big); });
+    std::thread writer([&] {
+        client.say("POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(big.size()) +
+                   "\r\n\r\n" + big);
+    });
     const std::string answer = client.read_answer();
     writer.join();
     EXPECT_TRUE(answer.ends_with("\r\n\r\nPOST /big " + big));
@@ -140,7 +146,8 @@ TEST(Server, the_refusal_reaches_a_client_that_keeps_sending) {
 TEST(Server, refuses_a_chunked_body_once_it_is_too_large) {
     const auto server = must_listen({.body_bytes_max = 1000}, echo);
     RawClient client(server->port());
-    client.say("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n258\r\n" + std::string(600, 'x') + "\r\n258\r\n");
+    client.say("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n258\r\n" +
+               std::string(600, 'x') + "\r\n258\r\n");
     EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 413 "));
 }
 
@@ -148,12 +155,14 @@ TEST(Server, refuses_large_headers_however_they_come) {
     const auto server = must_listen({.header_bytes_max = 2000}, echo);
     {
         RawClient client(server->port());
-        EXPECT_THAT(client.ask(get("/", "X: " + std::string(3000, 'x') + "\r\n")), StartsWith("HTTP/1.1 431 "));
+        EXPECT_THAT(client.ask(get("/", "X: " + std::string(3000, 'x') + "\r\n")),
+                    StartsWith("HTTP/1.1 431 "));
     }
     {
         RawClient client(server->port());
         client.say("GET / HTTP/1.1\r\nHost: x\r\n");
-        for (int i = 0; i < 100; ++i) client.say("X" + std::to_string(i) + ": " + std::string(40, 'x') + "\r\n");
+        for (int i = 0; i < 100; ++i)
+            client.say("X" + std::to_string(i) + ": " + std::string(40, 'x') + "\r\n");
         EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 431 "));
     }
     {
@@ -163,14 +172,16 @@ TEST(Server, refuses_large_headers_however_they_come) {
     }
     {
         RawClient client(server->port());
-        EXPECT_THAT(client.ask(get("/ok", "X: " + std::string(1900, 'x') + "\r\n")), StartsWith("HTTP/1.1 200 "));
+        EXPECT_THAT(client.ask(get("/ok", "X: " + std::string(1900, 'x') + "\r\n")),
+                    StartsWith("HTTP/1.1 200 "));
     }
 }
 
 TEST(Server, bounds_the_heads_of_chunks_too) {
     const auto server = must_listen({.header_bytes_max = 2000}, echo);
     RawClient client(server->port());
-    client.say("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=" + std::string(100'000, 'x'));
+    client.say("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=" +
+               std::string(100'000, 'x'));
     EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 431 "));
 }
 
@@ -192,12 +203,15 @@ TEST(Server, closes_an_idle_connection_without_a_word) {
 TEST(Server, answers_what_is_not_http_in_the_one_error_shape) {
     const auto server = must_listen({}, echo);
     for (const char* nonsense :
-         {"nonsense\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/3.7\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n", "G@T / HTTP/1.1\r\nHost: x\r\n\r\n",
-          "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET x HTTP/1.1\r\nHost: x\r\n\r\n",
-          "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%ff HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n",
-          "GET /a/%2e%2e/b HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+         {"nonsense\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/3.7\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n",
+          "G@T / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET x HTTP/1.1\r\nHost: x\r\n\r\n",
+          "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%ff HTTP/1.1\r\nHost: x\r\n\r\n",
+          "GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a/%2e%2e/b HTTP/1.1\r\nHost: x\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
           "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
-          "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "GET / HTTP/1.1\r\nHost : x\r\n\r\n"}) {
+          "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+          "GET / HTTP/1.1\r\nHost : x\r\n\r\n"}) {
         RawClient client(server->port());
         client.say(nonsense);
         const std::string answer = client.read_answer();
@@ -225,7 +239,8 @@ TEST(Server, head_is_get_without_the_body) {
 }
 
 TEST(Server, has_no_body_with_204) {
-    const auto server = must_listen({}, [](HttpRequest, ResponderPtr r) { r->send({.status = 204, .body = "lost"}); });
+    const auto server =
+        must_listen({}, [](HttpRequest, ResponderPtr r) { r->send({.status = 204, .body = "lost"}); });
     RawClient client(server->port());
     client.say(get("/") + get("/"));
     EXPECT_THAT(client.read_until("\r\n\r\n"), Not(HasSubstr("Content-")));
@@ -256,7 +271,8 @@ TEST(Server, closes_when_asked_to_and_for_http10) {
 
 TEST(Server, headers_of_an_answer_cannot_break_out) {
     const auto server = must_listen({}, [](HttpRequest, ResponderPtr r) {
-        r->send({.headers = {{"X-Name", "a\r\nSet-Cookie: b"}, {"Bad Name", "x"}, {"Content-Length", "999"}}});
+        r->send(
+            {.headers = {{"X-Name", "a\r\nSet-Cookie: b"}, {"Bad Name", "x"}, {"Content-Length", "999"}}});
     });
     RawClient client(server->port());
     const std::string answer = client.ask(get("/"));
@@ -290,7 +306,8 @@ TEST(Server, names_who_holds_a_port_that_is_taken) {
 
 TEST(Server, lets_a_running_request_finish_when_it_stops) {
     Awaited<ResponderPtr> running;
-    auto server = must_listen({}, [&](HttpRequest, ResponderPtr responder) { running.set(std::move(responder)); });
+    auto server =
+        must_listen({}, [&](HttpRequest, ResponderPtr responder) { running.set(std::move(responder)); });
     RawClient busy(server->port()), idle(server->port());
     busy.say(get("/"));
     const ResponderPtr responder = running.get();
@@ -305,7 +322,8 @@ TEST(Server, lets_a_running_request_finish_when_it_stops) {
 
 TEST(Server, a_responder_may_outlive_its_server) {
     Awaited<ResponderPtr> running;
-    auto server = must_listen({}, [&](HttpRequest, ResponderPtr responder) { running.set(std::move(responder)); });
+    auto server =
+        must_listen({}, [&](HttpRequest, ResponderPtr responder) { running.set(std::move(responder)); });
     RawClient client(server->port());
     client.say(get("/"));
     ResponderPtr responder = running.get();

@@ -115,7 +115,8 @@ TEST_F(OpenAnswers, many_threads_may_write) {
     stream->close();
     std::string all = client.read_until("0\r\n\r\n");
     std::size_t lines = 0;
-    for (std::size_t at = all.find("line\n"); at != std::string::npos; at = all.find("line\n", at + 1)) ++lines;
+    for (std::size_t at = all.find("line\n"); at != std::string::npos; at = all.find("line\n", at + 1))
+        ++lines;
     EXPECT_EQ(lines, 8000u);
 }
 
