@@ -1,6 +1,7 @@
 // Facts in: each changes the state and its hash, and notes whether anything that waits may start now.
 #include "engine_impl.h"
 #include "state/fact_hash.h"
+#include "state/placement_fact.h"
 
 namespace crater::engine {
 
@@ -17,6 +18,7 @@ Result<Why> Engine::why(const std::string& job, Instant now) const { return impl
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant) const {
     return impl_->would_place(job);
 }
+DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
     return impl_->would_preempt(job, now);
 }
@@ -28,6 +30,7 @@ Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenan
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
+    shapes_.gone = [this](int shape) { seats_.leave(shape); };
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
@@ -125,6 +128,7 @@ void Engine::Impl::on(const TenantSet& fact) {
 void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
     shapes_.forget();
+    seats_.forget();
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     ++victims_seen_;
     ++holdings_;
@@ -134,9 +138,8 @@ void Engine::Impl::on(const SettingsSet& fact) {
 std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
     const EngineJob& info = slot.info;
     FactBytes bytes;
-    bytes.add(info.id), bytes.add(*info.spec), bytes.add(info.queue), bytes.add(info.tenant),
-        bytes.add(info.priority);
-    bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions),
+    bytes.add(info.id), bytes.add(slot.spec_hash), bytes.add(info.queue), bytes.add(info.tenant),
+        bytes.add(info.priority), bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions),
         bytes.add(info.blocked);
     return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
 }
@@ -163,6 +166,10 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
     job_positions_.emplace(fact.job.id, position);
+    FactBytes spec;
+    spec.add(*fact.job.spec);
+    slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
+    slot->id_hash = hash64(fact.job.id);
     set_fact(slot->fact, job_fact(*slot));
     enlist(*slot);
 }
@@ -211,7 +218,8 @@ void Engine::Impl::on(const TaskPlaced& fact) {
         CRATER_CHECK(!clash || !preemptors_.empty(), "a whole card is given to two tasks");
     }
     tenants_.charge_anyway(slot.tenant, amounts_of(slices));
-    hold(slot, static_cast<int>(fact.task), std::move(slices), fact.allocation, fact.started);
+    const auto placed = placement_fact(slot.id_hash, fact.task, fact.allocation);
+    hold(slot, static_cast<int>(fact.task), std::move(slices), placed, fact.started);
     enlist(slot);
 }
 

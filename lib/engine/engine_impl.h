@@ -11,6 +11,8 @@
 #include "crater/engine/engine.h"
 #include "filter/filter.h"
 #include "order/backlog.h"
+#include "place/column.h"
+#include "place/seats.h"
 #include "place/shapes.h"
 #include "quota/tenants.h"
 #include "state/cluster.h"
@@ -46,6 +48,7 @@ class Engine::Impl {
     // explain/
     Result<Why> why(const std::string& id, Instant now);
     DecisionTrace would_place(const EngineJob& job);
+    DecisionTrace words(const Trace& trace) const;
     std::vector<Preemption> would_preempt(const std::string& id, Instant now);
     std::vector<std::string> waiting(const std::string& queue) const;
     std::vector<NodeBook> books() const;
@@ -58,11 +61,13 @@ class Engine::Impl {
     std::uint64_t state_hash() const { return facts_; }
 
   private:
+    enum class Booked { no, yes };  // whether the books have it already
     // What came of trying to place the waiting tasks of a job.
     struct Outcome {
         enum Kind { placed, no_room, over_quota } kind = no_room;
         std::vector<Slices> slices;  // one per waiting task
         Ceiling ceiling;
+        Trace trace;                 // of its first task
     };
     // A set of jobs that make room, in the order in which sets are compared.
     struct VictimSet {
@@ -88,7 +93,7 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices slices, const Allocation& allocation, Instant started);
+    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no);
     void release(JobSlot& job, int task, TaskSlot::Life then);
     void gained(int node);
     void drop_pledge(JobSlot& job);
@@ -96,17 +101,19 @@ class Engine::Impl {
     void count_victim(const JobSlot& job, int sign);
 
     // Placing (place/attempt.cc)
-    Outcome attempt(JobSlot& job);  // books tentatively: the caller undoes to the mark it took before
+    // Books tentatively: the caller undoes to the mark it took before, or keeps it.
+    Outcome attempt(JobSlot& job);
     Outcome fill(JobSlot& job);
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
     void count_own_tasks(const JobSlot& job);
-    DecisionTrace trace(const Shape& shape, Column& column);
-    DecisionTrace trace_of(JobSlot& job);
+    Trace take_down(const Shape& shape, Column& view);
+    Candidate candidate(const Shape& shape, int node, std::int32_t level) const;
+    std::vector<Rejection> rejections(const Shape& shape, const Trace& trace) const;
 
     // Passing (order/pass.cc)
     bool worth_a_look(WaitClass& members, Instant now);
-    void commit(JobSlot& job, Outcome outcome, DecisionTrace trace, Instant now, Plan& plan);
+    void commit(JobSlot& job, Outcome outcome, Booked booked, Instant now, Plan& plan);
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
 
     // Admitting (admit/admit.cc)
@@ -147,6 +154,7 @@ class Engine::Impl {
 
     Cluster cluster_;
     Shapes shapes_;
+    Seats seats_{cluster_, shapes_};
     Tenants tenants_;
     Backlog backlog_;
     std::vector<std::unique_ptr<JobSlot>> jobs_;

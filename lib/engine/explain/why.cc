@@ -87,9 +87,8 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto filters = filter::table();
     count_own_tasks(slot);
-    Column own_view;
-    if (shape.node.exclusive) own_view.refresh(shape, cluster_, &own_tasks_);
-    const Column& view = shape.node.exclusive ? own_view : shapes_.column(slot.shape, cluster_, looked_);
+    Column view;
+    view.refresh(shape, cluster_, shape.node.exclusive ? &own_tasks_ : nullptr);
     const auto look_at = [&](int n) {
         return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
     };
@@ -308,7 +307,12 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     const Shape shape = make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy);
     Column view;
     view.refresh(shape, cluster_);
-    DecisionTrace out = trace(shape, view);
+    const Trace seen = take_down(shape, view);
+    DecisionTrace out;
+    out.policy = name_of(shape.policy);
+    for (const auto& mark : seen.best)
+        if (mark.node >= 0) out.candidates.push_back(candidate(shape, mark.node, mark.level));
+    out.rejections = rejections(shape, seen);
     // The tasks of a gang go one after the other; without room for the last there is no candidate.
     const auto mark = cluster_.mark();
     std::vector<Slices> slices;

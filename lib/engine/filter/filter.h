@@ -37,6 +37,9 @@ struct Filter {
     Measure (*measure)(const Look&) = nullptr;
 };
 
+// Filters below this order look at what the node is and whether it takes work, not at what is free: they hold whatever is booked.
+inline constexpr int standing_below = 40;
+
 std::span<const Filter* const> table();    // by name
 std::span<const std::uint8_t> in_order();  // positions in the table, in the order they are asked
 const Filter& at(std::size_t position);

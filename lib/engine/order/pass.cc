@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "engine_impl.h"
+#include "state/placement_fact.h"
 
 namespace crater::engine {
 namespace {
@@ -37,9 +38,8 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).node.exclusive;
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (shapes_.has_column(members.shape))
-        return shapes_.column(members.shape, cluster_, looked_).best() >= 0 ||
-               (blocked.gains_seen = gains_, false);
+    if (seats_.has_seat(members.shape))
+        return seats_.best(members.shape, looked_) || (blocked.gains_seen = gains_, false);
     for (auto g = blocked.gains_seen; g < gains_; ++g) {
         ++looked_;
         if (evaluate(Look(shapes_.at(members.shape), cluster_,
@@ -95,15 +95,20 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
 // Decides about the first job of a class. True when the next of its class should be looked at.
 bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan& plan) {
     const auto mark = cluster_.mark();
+    // What was booked while trying is what is held, unless pledges were lifted for the trial.
+    const bool plain = slot.pledge.empty() && preemptors_.empty();
     Outcome outcome = attempt(slot);
-    cluster_.undo_to(mark);
     Blocked& blocked = members.blocked;
     if (outcome.kind == Outcome::placed) {
+        if (plain)
+            cluster_.keep(mark);
+        else
+            cluster_.undo_to(mark);
         blocked = {};
-        DecisionTrace decision = trace_of(slot);
-        commit(slot, std::move(outcome), std::move(decision), now, plan);
+        commit(slot, std::move(outcome), plain ? Booked::yes : Booked::no, now, plan);
         return true;
     }
+    cluster_.undo_to(mark);
     if (outcome.kind == Outcome::over_quota) {
         blocked = {};
         blocked.why = Blocked::quota;
@@ -125,17 +130,17 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     return false;
 }
 
-void Engine::Impl::commit(JobSlot& slot, Outcome outcome, DecisionTrace decision, Instant now, Plan& plan) {
-    Placement placement{slot.info.id, {}, std::move(decision)};
+void Engine::Impl::commit(JobSlot& slot, Outcome outcome, Booked booked, Instant now, Plan& plan) {
+    Placement placement{slot.info.id, {}, std::move(outcome.trace)};
     delist(slot);
     drop_pledge(slot);
     placement.tasks.reserve(outcome.slices.size());
     int t = next_task(slot, 0);
     for (auto& slices : outcome.slices) {
-        Allocation allocation = cluster_.to_allocation(slices);
+        placement.tasks.emplace_back(t, cluster_.to_allocation(slices));
         tenants_.charge_anyway(slot.tenant, amounts_of(slices));  // checked in the attempt
-        hold(slot, t, std::move(slices), allocation, now);
-        placement.tasks.emplace_back(t, std::move(allocation));
+        const auto fact = placement_fact(slot.id_hash, t, cluster_.node(slices.node), slices);
+        hold(slot, t, std::move(slices), fact, now, booked);
         t = next_task(slot, t + 1);
     }
     plan.placements.push_back(std::move(placement));

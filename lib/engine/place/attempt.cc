@@ -1,7 +1,6 @@
 // Trying to place all waiting tasks of a job: one after the other on the best node, whole or not at all.
 #include "engine_impl.h"
-#include "place/policy.h"
-#include "score/score.h"
+#include "place/level.h"
 
 namespace crater::engine {
 
@@ -69,16 +68,23 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
     Column own_view;
     if (alone) count_own_tasks(slot);
     for (int i = 0; i < slot.waiting; ++i) {
-        if (alone) looked_ += own_view.refresh(shape, cluster_, &own_tasks_);
-        const int best = alone ? own_view.best() : shapes_.column(slot.shape, cluster_, looked_).best();
-        if (best < 0) {
+        Spot spot;
+        if (alone) {
+            looked_ += own_view.refresh(shape, cluster_, &own_tasks_);
+            spot.node = own_view.best();
+            if (i == 0) out.trace = take_down(shape, own_view), out.trace.shape = slot.shape;
+        } else {
+            spot = seats_.best(slot.shape, looked_, i == 0 ? &out.trace : nullptr);
+        }
+        if (!spot) {
             out.kind = Outcome::no_room;
             break;
         }
-        const Look look(shape, cluster_, best, When::now,
-                        alone ? own_tasks_[static_cast<std::size_t>(best)] : 0);
+        if (i == 0 && !is_ordered(shape.policy)) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
+        const Look look(shape, cluster_, spot.node, When::now,
+                        alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
         out.slices.push_back(look.slices());
-        if (alone) ++own_tasks_[static_cast<std::size_t>(best)];
+        if (alone) ++own_tasks_[static_cast<std::size_t>(spot.node)];
         cluster_.try_book(out.slices.back(), 1);
         const Amounts amounts = amounts_of(out.slices.back());
         for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];
@@ -96,54 +102,6 @@ void Engine::Impl::count_own_tasks(const JobSlot& slot) {
     own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
     for (const auto& task : slot.tasks)
         if (task.life == TaskSlot::Life::held) ++own_tasks_[static_cast<std::size_t>(task.slices.node)];
-}
-
-DecisionTrace Engine::Impl::trace_of(JobSlot& slot) {
-    const Shape& shape = shapes_.at(slot.shape);
-    if (!shape.node.exclusive) return trace(shape, shapes_.column(slot.shape, cluster_, looked_));
-    count_own_tasks(slot);
-    Column own_view;
-    own_view.refresh(shape, cluster_, &own_tasks_);
-    return trace(shape, own_view);
-}
-
-DecisionTrace Engine::Impl::trace(const Shape& shape, Column& column) {
-    DecisionTrace out;
-    out.policy = name_of(shape.policy);
-    const auto weights = weights_of(shape.policy);
-    const auto scores = score::table();
-    const auto best = column.best(cluster_, 6);
-    out.candidates.reserve(best.size());
-    for (const int n : best) {
-        const Look look(shape, cluster_, n);
-        const Verdict verdict = column.at(cluster_.rank(n));
-        Candidate candidate{look.node.name, verdict.score / 1e6, {}};
-        if (look.choice()) {
-            candidate.terms.reserve(scores.size());
-            for (std::size_t i = 0; i < scores.size(); ++i)
-                if (weights[i] > 0)
-                    candidate.terms.push_back(
-                        {std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
-        }
-        out.candidates.push_back(std::move(candidate));
-    }
-    const auto filters = filter::table();
-    std::size_t open = 0;  // filters whose first node is still to be found
-    for (std::size_t f = 0; f < filters.size(); ++f) open += column.rejected(f) > 0;
-    std::uint64_t found = 0;
-    for (std::size_t r = 0; r < column.size() && open > 0; ++r) {
-        const Verdict verdict = column.at(static_cast<int>(r));
-        if (verdict.fits() || verdict.filter >= filters.size() || (found >> verdict.filter & 1)) continue;
-        found |= std::uint64_t{1} << verdict.filter;
-        --open;
-        const Look look(shape, cluster_, cluster_.by_name()[r]);
-        const auto& row = *filters[verdict.filter];
-        out.rejections.push_back(
-            {std::string(row.name), column.rejected(verdict.filter), look.node.name, row.says(look)});
-    }
-    std::stable_sort(out.rejections.begin(), out.rejections.end(),
-                     [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
-    return out;
 }
 
 }  // namespace crater::engine

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "filter/filter.h"
+#include "place/level.h"
 #include "place/policy.h"
 #include "score/score.h"
 
@@ -19,6 +20,15 @@ int fixed_filter(const Look& look) {
         const auto& row = filter::at(position);
         if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look))
             return position;
+    }
+    return -1;
+}
+
+int standing_filter(const Look& look) {
+    for (const auto position : filter::in_order()) {
+        const auto& row = filter::at(position);
+        if (row.order >= filter::standing_below) break;
+        if (is_asked(look.shape, position) && !row.passes(look)) return position;
     }
     return -1;
 }
@@ -45,7 +55,7 @@ Verdict evaluate(const Look& look, bool known_fixed) {
         if (known_fixed && row.kind == filter::Kind::fixed) continue;
         if (!row.passes(look)) return {-1, position};
     }
-    return {score_of(look), 0};
+    return {is_ordered(look.shape.policy) ? fit_level(look).value : score_of(look), 0};
 }
 
 int Column::refresh(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>* own_tasks) {

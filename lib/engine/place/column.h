@@ -11,7 +11,7 @@
 
 namespace crater::engine {
 
-// A score in millionths, or -1 with the filter that turned the node away.
+// A level (place/level.h), or -1 with the filter that turned the node away.
 inline constexpr std::uint8_t absent = 255;  // the node is no more: no filter's doing
 struct Verdict {
     std::int32_t score = -1;
@@ -22,7 +22,9 @@ struct Verdict {
 Verdict evaluate(const Look& look, bool known_fixed = false);
 // The first filter of what the node is that it fails; -1 when it passes them all.
 int fixed_filter(const Look& look);
-std::int32_t score_of(const Look& look);
+// The first standing filter that it fails; -1 when it passes them all.
+int standing_filter(const Look& look);
+std::int32_t score_of(const Look& look);  // of a weighted policy, in millionths
 
 class Column {
   public:

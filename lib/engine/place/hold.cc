@@ -1,29 +1,22 @@
 // Who holds what: booking what was decided, freeing it, and the slices kept for a preemptor while its victims
 // stop.
 #include "engine_impl.h"
-#include "state/fact_hash.h"
 
 namespace crater::engine {
 namespace {
 
 constexpr std::size_t gains_kept = 1 << 16;
 
-std::uint64_t placement_fact(const std::string& job, std::int64_t task, const Allocation& allocation) {
-    FactBytes bytes;
-    bytes.add(job), bytes.add(task), bytes.add(allocation);
-    return bytes.hash(static_cast<std::uint64_t>(FactKind::placement));
-}
-
 }  // namespace
 
 // The tenant was charged before, in the same step as its quota was checked.
-void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, const Allocation& allocation, Instant started) {
+void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, std::uint64_t fact, Instant started, Booked booked) {
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
     if (task.life == TaskSlot::Life::waiting) --slot.waiting;
     task.life = TaskSlot::Life::held;
     task.started = started;
     task.slices = std::move(slices);
-    cluster_.book(task.slices, 1);
+    if (booked == Booked::no) cluster_.book(task.slices, 1);
     held_on_[static_cast<std::size_t>(task.slices.node)].push_back({slot.position, t});
     if (slot.held++ == 0) {
         Amounts one{};
@@ -32,7 +25,7 @@ void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, const Allocation& a
         count_victim(slot, 1);
     }
     ++holdings_;
-    set_fact(task.fact, placement_fact(slot.info.id, t, allocation));
+    set_fact(task.fact, fact);
 }
 
 void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {

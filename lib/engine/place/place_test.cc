@@ -259,7 +259,7 @@ TEST_F(Place, leaves_a_trace_of_the_winner_and_the_next_five) {
     for (int i = 0; i < 8; ++i) node(make_node("n" + std::to_string(i), 1));
     node(make_node("plain", 0, 1));
     const auto plan = run({a_job("a").gpus(1000)});
-    const auto& trace = plan.placements.at(0).trace;
+    const auto trace = engine.words(plan.placements.at(0).trace);
     EXPECT_EQ(trace.policy, "best_fit");
     ASSERT_EQ(trace.candidates.size(), 6u);
     EXPECT_EQ(trace.candidates[0].node, "n0");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crater/base/ids.h"
+
 namespace crater::engine {
 namespace {
 
@@ -33,7 +35,9 @@ int Cluster::set_node(const NodeInventory& inventory) {
         n = size();
         positions_.emplace(inventory.name, n);
         nodes_.emplace_back().name = inventory.name;
+        nodes_.back().name_hash = hash64(inventory.name);
         versions_.push_back(0);
+        conditions_.push_back(0);
         used_.add_node();
         nothing_.add_node();
         put_in_order(n);
@@ -109,6 +113,11 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
 }
 
 void Cluster::touch(int n) {
+    ++conditions_[static_cast<std::size_t>(n)];
+    moved(n);
+}
+
+void Cluster::moved(int n) {
     versions_[static_cast<std::size_t>(n)] = ++version_;
     changes_.push_back(n);
     if (changes_.size() > changes_kept) {
@@ -119,7 +128,7 @@ void Cluster::touch(int n) {
 
 void Cluster::book(const Slices& slices, int sign) {
     used_.book(node(slices.node), slices, sign);
-    touch(slices.node);
+    moved(slices.node);
 }
 
 void Cluster::try_book(const Slices& slices, int sign) {

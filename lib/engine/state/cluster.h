@@ -44,6 +44,8 @@ class Cluster {
     // For counting what an empty cluster holds; whoever books there takes it back at once.
     void book_empty(const Slices& slices, int sign) { nothing_.book(node(slices.node), slices, sign); }
     std::uint64_t version(int n) const { return versions_[static_cast<std::size_t>(n)]; }
+    // Counts changes of the node that are not bookings: of its hardware, its flags, its load.
+    std::uint32_t condition(int n) const { return conditions_[static_cast<std::size_t>(n)]; }
 
     void book(const Slices& slices, int sign);
     void touch(int n);  // something else about it changed
@@ -73,6 +75,7 @@ class Cluster {
     int card_position(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
     void put_in_order(int n);
+    void moved(int n);
 
     struct Step {
         const Slices* slices;
@@ -88,6 +91,7 @@ class Cluster {
     std::uint64_t layout_ = 0;
     Ledger used_, nothing_;
     std::vector<std::uint64_t> versions_;
+    std::vector<std::uint32_t> conditions_;
     std::uint64_t version_ = 0;
     std::vector<Step> trail_;
     std::vector<int> changes_;

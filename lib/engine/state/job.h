@@ -24,7 +24,8 @@ struct JobSlot {
     int position = -1, queue = -1, tenant = -1, shape = -1;
     std::vector<TaskSlot> tasks;
     int waiting = 0, held = 0;
-    std::uint64_t fact = 0;
+    std::uint64_t fact = 0;                     // its part of the state hash
+    std::uint64_t id_hash = 0, spec_hash = 0;  // what never changes of it
 
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
 

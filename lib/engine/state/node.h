@@ -62,6 +62,7 @@ struct Live {
 
 struct Node {
     std::string name;
+    std::uint64_t name_hash = 0;
     NodeInventory inventory;
     bool present = false;  // false after NodeRemoved
     bool draining = false, lost = false;

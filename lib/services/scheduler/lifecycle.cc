@@ -92,7 +92,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
         if (nodes.find(allocation.node) == std::string::npos) nodes += (nodes.empty() ? "on " : ", ") + allocation.node;
         order_launch(job, task);
     }
-    history("decision", job.id(), stored_text(placement.trace));
+    history("decision", job.id(), stored_text(engine_.words(placement.trace)));
     if (first) {
         const double waited = static_cast<double>((at - status.submitted).count()) / 1000;
         Queue& queue = queues_.at(job.fixed->queue);

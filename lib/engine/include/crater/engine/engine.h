@@ -98,7 +98,7 @@ using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet,
 struct Placement {
     std::string job;
     std::vector<std::pair<std::int64_t, Allocation>> tasks;  // (task index, slices): all waiting tasks of the job, or none
-    DecisionTrace trace;
+    Trace trace;  // Engine::words has it as a document
 };
 struct Preemption {
     std::string victim;     // all of its tasks stop
@@ -156,6 +156,8 @@ class Engine {
 
     // Questions; nothing changes.
     Result<Why> why(const std::string& job, Instant now) const;
+    // A decision of the last pass as a document: each candidate with its terms, each reason with its first node. Before the next fact.
+    DecisionTrace words(const Trace& trace) const;
     Result<DecisionTrace> would_place(const EngineJob& job, Instant now) const;  // "would this fit now?"
     std::vector<Preemption> would_preempt(const std::string& job, Instant now) const;
     std::vector<std::string> waiting(const std::string& queue) const;  // in the order they will be considered

@@ -1,6 +1,9 @@
 // Answers of the engine in words and numbers: why a job waits, why it went where it went.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +61,21 @@ void describe(V& v, DecisionTrace& d) {
     v.field("candidates", d.candidates, "Winner first, then the next five.");
     v.field("rejections", d.rejections, "Why the other nodes could not serve.");
 }
+
+// A decision in numbers, cheap enough to keep for every placement. `Engine::words` makes the document of it; to be asked before the
+// next fact, because nodes and shapes are named by their positions.
+struct Trace {
+    struct Mark {
+        std::int32_t node = -1, level = -1;
+    };
+    struct Lack {
+        std::int32_t filter = -1, nodes = 0;
+    };
+    int shape = -1;
+    std::array<Mark, 6> best{};   // the winner, then the next five; node -1 ends it
+    std::array<Lack, 12> lacks{};  // how many nodes lacked what; filter -1 ends it
+    std::shared_ptr<const DecisionTrace> written;  // of a policy whose terms had to be taken down at once
+};
 
 struct Holder {
     std::string job, node;

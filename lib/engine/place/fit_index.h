@@ -1,0 +1,90 @@
+// Best fit without looking at nodes that are not the best: nodes by how much is left on their cards, by how many cards are idle, and
+// within that by a class of free cores. A plain shape walks the buckets from its need upwards and takes the first node that has the
+// rest as well. The order is that of `fit_level`; nothing in it depends on how many nodes or shapes there are.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "place/buckets.h"
+#include "place/level.h"
+
+namespace crater::engine {
+
+class FitIndex {
+  public:
+    void reset(const Cluster& cluster);
+    // The node's room is now this; `present` false takes it out.
+    void set(const Cluster& cluster, int node, const Room& room, const CardRoom* cards, bool present);
+
+    // Nodes for a plain shape in its order, best first: calls f(node) until it returns false. A node told may lack memory, or the
+    // right kind; one not told lacks cores or cards.
+    template <class F>
+    void walk(const Cluster& cluster, const Shape& shape, F f) const;
+
+  private:
+    struct Home {  // where a node is
+        int type = -1;
+        bool present = false;
+        std::uint16_t idle = 0, cpu_only = 0;
+        std::vector<std::uint16_t> slices;  // ascending, each once
+    };
+    struct OfType {
+        Buckets idle, slices;  // of nodes with cards of one type
+    };
+    void move_slices(std::size_t rank, Home& home, int type, const std::vector<std::uint16_t>& to);
+
+    std::vector<Home> homes_;  // by node
+    std::vector<OfType> types_;
+    Buckets cpu_only_;
+    std::vector<std::uint16_t> scratch_;
+};
+
+template <class F>
+void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
+    const auto by_rank = [&](std::size_t rank) { return f(cluster.by_name()[rank]); };
+    const auto least_class = cpu_class(shape.cpu);
+    if (shape.cards == 0) {
+        const auto end = (cards_per_node_max + 2) * cpu_classes;
+        for (auto b = cpu_only_.next(0, end); b < end; b = cpu_only_.next(b + 1, end))
+            if (b % cpu_classes >= least_class && !cpu_only_.each(b, by_rank)) return;
+        return;
+    }
+    // Of every type the row with the same left over, so that types compare.
+    struct Row {
+        const Buckets* buckets;
+        std::size_t at, rows;
+    };
+    std::vector<Row> rows;
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+        const CardNeed& need = shape.need(cluster, static_cast<int>(t));
+        if (need.fails != CardNeed::nothing) continue;
+        if (need.whole)
+            rows.push_back({&types_[t].idle, 1, cards_per_node_max + 1});
+        else
+            rows.push_back({&types_[t].slices, left_step(need, cluster.type(static_cast<int>(t)).memory), left_steps + 1});
+    }
+    if (rows.size() == 1) {
+        const auto [buckets, at, count] = rows.front();
+        for (auto b = buckets->next(at * cpu_classes, count * cpu_classes); b < count * cpu_classes;
+             b = buckets->next(b + 1, count * cpu_classes))
+            if (b % cpu_classes >= least_class && !buckets->each(b, by_rank)) return;
+        return;
+    }
+    std::vector<std::size_t> together;
+    for (std::size_t left = 0; left <= left_steps; ++left)
+        for (auto cores = least_class; cores < cpu_classes; ++cores) {
+            together.clear();
+            for (const auto& row : rows) {
+                if (row.at + left >= row.rows) continue;
+                const auto bucket = (row.at + left) * cpu_classes + cores;
+                row.buckets->each(bucket, [&](std::size_t rank) { return together.push_back(rank), true; });
+            }
+            std::sort(together.begin(), together.end());
+            for (const auto rank : together)
+                if (!by_rank(rank)) return;
+        }
+}
+
+}  // namespace crater::engine

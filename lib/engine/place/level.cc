@@ -1,0 +1,120 @@
+#include "place/level.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace crater::engine {
+namespace {
+
+// Parts of a level, the most important first.
+constexpr int quality_at = 12, left_at = 3;
+constexpr std::size_t left_max = 255;
+
+std::int32_t pack(int quality, std::size_t left, std::size_t cores) {
+    return static_cast<std::int32_t>(static_cast<std::size_t>(quality) << quality_at | (left_max - std::min(left, left_max)) << left_at |
+                                     (cpu_classes - 1 - cores));
+}
+
+}  // namespace
+
+std::size_t cpu_class(std::int64_t milli_cpu) {
+    return std::min<std::size_t>(cpu_classes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(milli_cpu / 1000))));
+}
+
+std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
+    const auto memory = card_memory > 0 ? need.memory * 1000 / card_memory : 0;
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
+}
+
+bool is_ordered(Policy policy) { return policy == Policy::best_fit || policy == Policy::priority; }
+
+bool is_plain(const Shape& shape) {
+    return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
+           !shape.node.exclusive;
+}
+
+Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
+    const Node& node = cluster.node(n);
+    const Ledger& books = cluster.used();
+    const auto at = static_cast<std::size_t>(n);
+    Room room;
+    if (books.exclusive[at] > 0) return room;
+    room.cpu = std::max<std::int64_t>(0, node.cpu - books.cpu[at]);
+    room.cpu_only =
+        std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - books.cpu_only[at]));
+    room.memory = std::max<std::int64_t>(0, node.memory - books.memory[at]);
+    const auto limit = static_cast<int>(cluster.settings().gpu_threshold * 1000);
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        const Card& card = node.cards[c];
+        const auto entry = static_cast<std::size_t>(node.cards_at) + c;
+        const auto total = cluster.type(card.type).memory;
+        CardRoom& out = cards[c] = {};
+        room.mixed |= c > 0 && card.type != node.cards.front().type;
+        if (!card.usable || books.card_exclusive[entry] > 0) continue;
+        if (limit > 0 && node.live.gpus[c] > limit) continue;
+        const auto compute = std::max<std::int64_t>(0, 1000 - books.card_compute[entry]);
+        const auto memory = std::max<std::int64_t>(0, total - books.card_memory[entry]);
+        if (books.card_tasks[entry] == 0 && compute == 1000) room.idle |= Mask{1} << c;
+        if (books.card_tasks[entry] >= cluster.settings().max_tasks_per_gpu) continue;
+        out.memory = static_cast<std::int32_t>(std::min<std::int64_t>(memory, INT32_MAX));
+        out.compute = static_cast<std::int16_t>(compute);
+        out.left = static_cast<std::int16_t>(total > 0 ? std::min(compute, memory * 1000 / total) : compute);
+        room.card_memory = std::max(room.card_memory, out.memory);
+        room.card_compute = std::max(room.card_compute, out.compute);
+    }
+    room.idle_count = static_cast<std::int16_t>(std::popcount(room.idle));
+    room.card_type = node.cards.empty() || room.mixed ? -1 : node.cards.front().type;
+    return room;
+}
+
+Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room, const CardRoom* cards,
+                std::size_t count) {
+    if (shape.cards == 0) {
+        if (shape.cpu > room.cpu_only || shape.memory > room.memory) return {};
+        const auto idle = static_cast<std::size_t>(room.idle_count);
+        return {pack(2, count == 0 ? 0 : 1 + idle, cpu_class(room.cpu_only))};
+    }
+    if (shape.cpu > room.cpu || shape.memory > room.memory) return {};
+    if (need->whole) {
+        if (room.idle_count < 1) return {};
+        return {pack(2, static_cast<std::size_t>(room.idle_count - 1), cpu_class(room.cpu))};
+    }
+    std::size_t best = count;
+    for (std::size_t c = 0; c < count; ++c)
+        if (cards[c].memory >= need->memory && cards[c].compute >= need->compute && (best == count || cards[c].left < cards[best].left))
+            best = c;
+    if (best == count) return {};
+    const auto step = static_cast<std::size_t>(cards[best].left / left_step_size);
+    return {pack(2, step - left_step(*need, card_memory), cpu_class(room.cpu))};
+}
+
+Level fit_level(const Look& look) {
+    const Choice& choice = *look.choice();
+    const Shape& shape = look.shape;
+    std::size_t idle = 0, left = 0;
+    bool whole = false;
+    for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
+        const Card& card = look.node.cards[c];
+        const auto compute = 1000 - look.card(look.books.card_compute, c);
+        const bool chosen = choice.cards >> c & 1;
+        if (card.usable && look.card(look.books.card_tasks, c) == 0 && compute == 1000 && !chosen) ++idle;
+        if (!chosen) continue;
+        const CardNeed& need = look.need(c);
+        whole |= need.whole;
+        const auto total = look.cluster.type(card.type).memory;
+        const auto free = std::min(compute, total > 0 ? look.card_memory_free(c) * 1000 / total : compute);
+        left = std::max(left, static_cast<std::size_t>(std::max<std::int64_t>(0, free / left_step_size)) - left_step(need, total));
+    }
+    if (shape.cards == 0) return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
+    const int quality = shape.cards == 1 || choice.linked ? 2 : choice.home >= 0 ? 1 : 0;
+    return {pack(quality, whole ? idle : left, cpu_class(look.cpu_free()))};
+}
+
+std::vector<ScoreTerm> fit_terms(std::int32_t level) {
+    const auto left = static_cast<std::size_t>(level >> left_at) & 511;
+    return {{"interconnect", (level >> quality_at) / 2.0, 4},
+            {"fit", static_cast<double>(left) / left_max, 2},
+            {"load", (static_cast<std::size_t>(level) & (cpu_classes - 1)) / (cpu_classes - 1.0), 1}};
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,107 @@
+// The index that makes a decision cheap: every shape in use has a seat, a seat knows the level of every node for its shape, and the
+// best node is on top of a tree. A change of a node is a few lookups that give the set of seats it concerns, before or after; those
+// look at the node again when they are next asked. So the cost of a decision does not grow with the cluster, nor with what runs on it.
+//
+// A shape asked for the first time is answered by a scan of the packed rooms; it gets a seat when it comes back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "place/fit_index.h"
+#include "place/level.h"
+#include "place/max_tree.h"
+#include "place/room.h"
+#include "place/shapes.h"
+#include "place/thresholds.h"
+
+namespace crater::engine {
+
+// Where a task goes: the node, and the card when the policy chose it. `node` -1: nowhere.
+struct Spot {
+    int node = -1;
+    std::int32_t level = MaxTree::none;
+    int card = -1;
+    explicit operator bool() const { return node >= 0; }
+};
+
+class Seats {
+  public:
+    Seats(const Cluster& cluster, const Shapes& shapes) : cluster_(cluster), shapes_(shapes) {}
+
+    // The best node for a shape now; adds the nodes looked at to `looked`. `trace`, when not null, gets the next five too, and what
+    // the other nodes lack.
+    Spot best(int shape, int& looked, Trace* trace = nullptr);
+    bool has_seat(int shape) const { return seat_of_.contains(shape); }
+
+    void leave(int shape);  // the shape is no more
+    void forget();          // settings changed: everything known is void
+
+  private:
+    struct Seat {
+        int shape = -1;
+        std::uint64_t used_at = 0;
+        bool plain = false;    // its level follows from the room alone
+        bool indexed = false;  // answered by the index: nothing below `standing` is kept
+        std::vector<std::uint8_t> standing;     // by node: the filter that turns it away whatever is free
+        std::array<int, 64> standing_count{};   // by filter
+        MaxTree tree;                           // levels by rank
+        std::vector<std::int8_t> cards;         // by rank, the card chosen; empty when that is left to the look
+        std::vector<std::uint64_t> is_pending;  // by node
+        std::vector<int> pending;               // nodes to look at again
+    };
+    struct Entry {
+        std::uint64_t version = 0;
+        std::uint32_t condition = 0;
+        bool counted = false;
+        std::uint16_t cpu = 0, cpu_only = 0, memory = 0, idle = 0, card_memory = 0, card_compute = 0;
+        SeatSet eligible;  // by what the node is and whether it takes work
+        SeatSet open;      // by that and by what is free
+        Room room;
+    };
+    // For the cards of one type.
+    struct CardThresholds {
+        Thresholds idle, memory, compute;
+    };
+
+    std::optional<std::size_t> free_seat() const;
+    std::optional<std::size_t> seat_for(int shape);  // none: it is asked about for the first time, or all are taken
+    void build();
+    void fill(std::size_t seat);
+    void sync();
+    void refresh(int n, bool anew);
+    void measure(int n, Entry& entry);
+    void census(const Entry& entry, int by);
+    SeatSet room_for(const Entry& entry) const;
+    void stand(std::size_t seat, int n);
+    void pend(Seat& seat, int n);
+    void settle(std::size_t seat, int& looked);
+    Level level_on(const Seat& seat, int n) const;
+    Spot from_tree(Seat& seat, Trace* trace);
+    Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
+    Spot scan(int shape, int& looked, Trace* trace);
+    void record_lacks(std::size_t seat, Trace& trace) const;
+
+    const Cluster& cluster_;
+    const Shapes& shapes_;
+    std::unordered_map<int, std::size_t> seat_of_;  // by shape; never walked
+    std::vector<std::unique_ptr<Seat>> seats_;      // null: free
+    std::unordered_set<int> asked_once_;            // shapes without a seat; never walked
+    std::uint64_t clock_ = 0, layout_ = 0, synced_ = 0;
+    std::size_t types_ = 0;  // card types the thresholds know
+    bool built_ = false;
+    std::vector<Entry> entries_;        // by node
+    std::vector<CardRoom> card_rooms_;  // as the cards in the books
+    int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
+    SeatSet treed_;  // seats that keep a tree
+    FitIndex fit_;
+    Thresholds cpu_, cpu_only_, memory_;
+    std::vector<CardThresholds> cards_;  // by card type
+};
+
+}  // namespace crater::engine

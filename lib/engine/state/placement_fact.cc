@@ -1,0 +1,84 @@
+#include "state/placement_fact.h"
+
+#include <algorithm>
+
+#include "crater/base/ids.h"
+#include "state/fact_hash.h"
+
+namespace crater::engine {
+namespace {
+
+// Whole numbers in a fixed order; most placements fit the room at hand.
+class Numbers {
+  public:
+    void add(std::int64_t value) {
+        if (count_ < few_.size())
+            few_[count_++] = value;
+        else
+            spill(value);
+    }
+    void add_sorted_tail(std::size_t from) {
+        if (many_.empty())
+            std::sort(few_.begin() + static_cast<std::ptrdiff_t>(from), few_.begin() + static_cast<std::ptrdiff_t>(count_));
+        else
+            std::sort(many_.begin() + static_cast<std::ptrdiff_t>(from), many_.end());
+    }
+    std::size_t size() const { return many_.empty() ? count_ : many_.size(); }
+    std::uint64_t hash() const {
+        const std::int64_t* data = many_.empty() ? few_.data() : many_.data();
+        return hash64({reinterpret_cast<const char*>(data), size() * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
+    }
+
+  private:
+    void spill(std::int64_t value) {
+        if (many_.empty()) many_.assign(few_.begin(), few_.end());
+        many_.push_back(value);
+    }
+    std::array<std::int64_t, 64> few_;
+    std::size_t count_ = 0;
+    std::vector<std::int64_t> many_;
+};
+
+std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t name_number(std::string_view name) { return name.empty() ? 0 : number(hash64(name)); }
+
+}  // namespace
+
+std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocation& a) {
+    Numbers out;
+    const bool bound = a.numa_node >= 0;
+    for (const std::int64_t v : {number(job), task, name_number(a.node), a.cpu.value, a.memory.value, bound ? a.numa_node : -1,
+                                 bound ? a.memory_bandwidth.value : 0, name_number(a.disk), a.disk_size.value, a.disk_iops.value,
+                                 a.disk_bandwidth.value, std::int64_t{a.node_exclusive}, static_cast<std::int64_t>(a.gpus.size())})
+        out.add(v);
+    for (const auto& slice : a.gpus) {
+        out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
+        out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+    }
+    const auto cpus_at = out.size();
+    for (const auto cpu : a.cpu_set) out.add(cpu);
+    out.add_sorted_tail(cpus_at);
+    return out.hash();
+}
+
+std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& node, const Slices& s) {
+    Numbers out;
+    const bool bound = s.domain >= 0;
+    const std::int64_t domain = bound ? node.domains[static_cast<std::size_t>(s.domain)].id : -1;
+    const std::int64_t disk = s.disk >= 0 ? name_number(node.disks[static_cast<std::size_t>(s.disk)].name) : 0;
+    for (const std::int64_t v : {number(job), task, number(node.name_hash), s.cpu, s.memory, domain, bound ? s.bandwidth : 0, disk,
+                                 s.disk_size, s.disk_iops, s.disk_bandwidth, std::int64_t{s.node_exclusive},
+                                 static_cast<std::int64_t>(s.cards.size())})
+        out.add(v);
+    for (const auto& slice : s.cards) {
+        out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
+        out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+    }
+    const auto cpus_at = out.size();
+    for (const int core : s.cores)
+        for (const auto cpu : node.cores[static_cast<std::size_t>(core)].cpus) out.add(cpu);
+    out.add_sorted_tail(cpus_at);
+    return out.hash();
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,17 @@
+// The hash of "this task holds these slices of this node": the same from the slices that were chosen and from the allocation that was
+// stored, so that an engine rebuilt from the store has the hash of the one that decided. Cards go by their index on the node, cores by
+// the CPUs they consist of; card UUIDs are not part of it.
+#pragma once
+
+#include <cstdint>
+
+#include "crater/model/allocation.h"
+#include "state/ledger.h"
+
+namespace crater::engine {
+
+// `job`: a hash of the job's id.
+std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocation& allocation);
+std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& node, const Slices& slices);
+
+}  // namespace crater::engine
