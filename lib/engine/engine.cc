@@ -34,10 +34,14 @@ Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
+int Engine::Impl::position_of(std::string_view id) const {
+    return job_positions_.find(hash64(id), [&](int position) { return job(position).info.id == id; });
+}
+
 JobSlot& Engine::Impl::job_named(const std::string& id) {
-    const auto it = job_positions_.find(id);
-    CRATER_CHECK(it != job_positions_.end(), "a fact names a job that is not known: " + id);
-    return job(it->second);
+    const int position = position_of(id);
+    CRATER_CHECK(position >= 0, "a fact names a job that is not known: " + id);
+    return job(position);
 }
 
 int Engine::Impl::node_named(const std::string& name) const {
@@ -147,7 +151,7 @@ std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
 void Engine::Impl::on(const JobAdded& fact) {
     CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1,
                  "a job has a spec and at least one task");
-    CRATER_CHECK(!job_positions_.contains(fact.job.id), "a job is added twice: " + fact.job.id);
+    CRATER_CHECK(position_of(fact.job.id) < 0, "a job is added twice: " + fact.job.id);
     int position = static_cast<int>(jobs_.size());
     if (free_jobs_.empty()) {
         jobs_.emplace_back();
@@ -165,11 +169,11 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->shape = shapes_.take(make_shape(*fact.job.spec, backlog_.queue(slot->queue).spec.policy));
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
-    job_positions_.emplace(fact.job.id, position);
     FactBytes spec;
     spec.add(*fact.job.spec);
     slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot->id_hash = hash64(fact.job.id);
+    job_positions_.add(slot->id_hash, position);
     set_fact(slot->fact, job_fact(*slot));
     enlist(*slot);
 }
@@ -196,7 +200,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     shapes_.drop(slot.shape);
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
-    job_positions_.erase(slot.info.id);
+    job_positions_.remove(slot.id_hash, position);
     jobs_[static_cast<std::size_t>(position)].reset();
     free_jobs_.push_back(position);
 }
@@ -212,9 +216,8 @@ void Engine::Impl::on(const TaskPlaced& fact) {
     Slices slices = cluster_.from_allocation(fact.allocation);
     const Node& node = cluster_.node(slices.node);
     for (const auto& part : slices.cards) {
-        const auto c = static_cast<std::size_t>(node.cards_at + part.card);
-        const auto& used = cluster_.used();
-        const bool clash = used.card_exclusive[c] > 0 || (part.exclusive && used.card_tasks[c] > 0);
+        const CardUse& card = cluster_.used().cards[static_cast<std::size_t>(node.cards_at + part.card)];
+        const bool clash = card.exclusive > 0 || (part.exclusive && card.tasks > 0);
         CRATER_CHECK(!clash || !preemptors_.empty(), "a whole card is given to two tasks");
     }
     tenants_.charge_anyway(slot.tenant, amounts_of(slices));
@@ -277,10 +280,9 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (victim.held == 0) return;
     if (!victim.stopping) stopping_.push_back(victim.position);
     victim.stopping = true;
-    const auto it = job_positions_.find(fact.preemptor);
-    if (it == job_positions_.end() || job(it->second).waiting == 0)
-        return;  // it was placed or removed meanwhile
-    JobSlot& preemptor = job(it->second);
+    const int waits = position_of(fact.preemptor);
+    if (waits < 0 || job(waits).waiting == 0) return;  // it was placed or removed meanwhile
+    JobSlot& preemptor = job(waits);
     auto victims = preemptor.victims;
     if (std::find(victims.begin(), victims.end(), victim.position) == victims.end())
         victims.push_back(victim.position);

@@ -16,6 +16,7 @@
 #include "place/shapes.h"
 #include "quota/tenants.h"
 #include "state/cluster.h"
+#include "state/hash_table.h"
 #include "state/job.h"
 
 namespace crater::engine {
@@ -83,6 +84,7 @@ class Engine::Impl {
 
     JobSlot& job(int position) { return *jobs_[static_cast<std::size_t>(position)]; }
     const JobSlot& job(int position) const { return *jobs_[static_cast<std::size_t>(position)]; }
+    int position_of(std::string_view id) const;  // -1 when there is no such job
     JobSlot& job_named(const std::string& id);
     int node_named(const std::string& name) const;
     int next_task(const JobSlot& job, int from) const;
@@ -159,7 +161,7 @@ class Engine::Impl {
     Backlog backlog_;
     std::vector<std::unique_ptr<JobSlot>> jobs_;
     std::vector<int> free_jobs_;
-    std::unordered_map<std::string, int> job_positions_;
+    HashTable job_positions_;  // by the hash of the id
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
     std::vector<int> preemptors_;  // jobs that wait for victims or hold a pledge, by the time they began to
     std::map<int, int> pledged_priorities_;  // of these

@@ -60,19 +60,16 @@ std::vector<FreeSlice> Engine::Impl::largest_free() const {
         for (std::size_t c = 0; c < node.cards.size(); ++c) {
             if (node.cards[c].gone) continue;
             const CardType& type = cluster_.type(node.cards[c].type);
-            const auto at = static_cast<std::size_t>(node.cards_at) + c;
             auto [it, fresh] = by_model.try_emplace(
                 type.model, FreeSlice{.model = type.model, .simulated = true, .largest = {}, .node = {}});
             FreeSlice& free = it->second;
             free.simulated &= node.inventory.simulated;
             if (!node.takes_work() || !node.cards[c].usable) continue;
-            const auto& used = cluster_.used();
-            const bool untouched = used.card_tasks[at] == 0;
+            const CardUse& used = cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c];
+            const bool untouched = used.tasks == 0;
             if (untouched) ++free.whole_cards, ++whole_here[type.model];
-            const bool full = used.card_exclusive[at] > 0 ||
-                              used.card_tasks[at] >= cluster_.settings().max_tasks_per_gpu ||
-                              used.card_compute[at] >= 1000;
-            const Mebibytes left(full ? 0 : std::max<std::int64_t>(0, type.memory - used.card_memory[at]));
+            const bool full = used.exclusive > 0 || used.tasks >= cluster_.settings().max_tasks_per_gpu || used.compute >= 1000;
+            const Mebibytes left(full ? 0 : std::max<std::int64_t>(0, type.memory - used.memory));
             if (left > free.largest) free.largest = left, free.node = node.name;
         }
         for (const auto& [model, count] : whole_here)

@@ -13,9 +13,9 @@ constexpr std::size_t nodes_shown = 1000, holders_shown = 10;
 }  // namespace
 
 Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
-    const auto it = job_positions_.find(id);
-    if (it == job_positions_.end()) return fail(Code::not_found, "there is no job " + id, "job");
-    JobSlot& slot = job(it->second);
+    const int position = position_of(id);
+    if (position < 0) return fail(Code::not_found, "there is no job " + id, "job");
+    JobSlot& slot = job(position);
     Why out;
     if (slot.info.blocked) {
         out.binding = "dependency";
@@ -335,9 +335,9 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
 
 std::vector<Preemption> Engine::Impl::would_preempt(const std::string& id, Instant now) {
     std::vector<Preemption> out;
-    const auto it = job_positions_.find(id);
-    if (it == job_positions_.end()) return out;
-    JobSlot& slot = job(it->second);
+    const int position = position_of(id);
+    if (position < 0) return out;
+    JobSlot& slot = job(position);
     if (slot.waiting == 0) return out;
     const auto mark = cluster_.mark();
     const Outcome outcome = attempt(slot);

@@ -9,7 +9,7 @@ std::int64_t iops_free(const Look& look) {
     std::int64_t best = 0;
     for (std::size_t k = 0; k < look.node.disks.size(); ++k)
         if (look.disk_serves(k))
-            best = std::max(best, look.node.disks[k].iops - look.disk(look.books.disk_iops, k));
+            best = std::max(best, look.node.disks[k].iops - look.disk(k).iops);
     return best;
 }
 

@@ -15,7 +15,7 @@ std::string gpu_compute_says(const Look& look) {
     for (std::size_t c = 0; c < look.node.cards.size(); ++c)
         if (look.cards.whole >> c & 1) {
             needs = std::min(needs, look.need(c).compute);
-            most = std::max(most, 1000 - look.card(look.books.card_compute, c));
+            most = std::max<std::int64_t>(most, 1000 - look.card(c).compute);
         }
     return "needs " + std::to_string((needs + 9) / 10) + " % of a card's compute, at most " +
            std::to_string(std::max<std::int64_t>(0, most) / 10) + " % free";

@@ -9,14 +9,14 @@ bool node_exclusive_asked(const Shape& shape) {
 }
 
 bool node_exclusive_passes(const Look& look) {
-    if (look.shape.node.exclusive) return look.at(look.books.tasks) == look.own_tasks;
-    return look.at(look.books.exclusive) == 0;
+    if (look.shape.node.exclusive) return look.use().tasks == look.own_tasks;
+    return look.use().exclusive == 0;
 }
 
 std::string node_exclusive_says(const Look& look) {
     if (!look.shape.node.exclusive) return "another job has the whole node";
     return "needs the node for itself, " +
-           count_words(look.at(look.books.tasks) - look.own_tasks, "task of another job is",
+           count_words(look.use().tasks - look.own_tasks, "task of another job is",
                        "tasks of other jobs are") +
            " on it";
 }

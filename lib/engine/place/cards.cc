@@ -124,7 +124,7 @@ void pick_cores(const Look& look, const Choice& parts, Slices& out) {
     for (std::size_t position = 0; position < look.node.cores.size() && have < wanted; ++position) {
         const Core& core = look.node.cores[position];
         if (core.system || (only >= 0 && core.domain != only)) continue;
-        if (look.books.core[static_cast<std::size_t>(look.node.cores_at) + position] > 0) continue;
+        if (look.books.cores[static_cast<std::size_t>(look.node.cores_at) + position] > 0) continue;
         const auto threads = static_cast<std::int64_t>(core.cpus.size());
         if (have + threads > wanted) continue;
         have += threads;

@@ -35,35 +35,33 @@ bool is_plain(const Shape& shape) {
 
 Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
     const Node& node = cluster.node(n);
-    const Ledger& books = cluster.used();
-    const auto at = static_cast<std::size_t>(n);
+    const NodeUse& use = cluster.used().nodes[static_cast<std::size_t>(n)];
     Room room;
-    if (books.exclusive[at] > 0) return room;
-    room.cpu = std::max<std::int64_t>(0, node.cpu - books.cpu[at]);
-    room.cpu_only =
-        std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - books.cpu_only[at]));
-    room.memory = std::max<std::int64_t>(0, node.memory - books.memory[at]);
-    const auto limit = static_cast<int>(cluster.settings().gpu_threshold * 1000);
-    for (std::size_t c = 0; c < node.cards.size(); ++c) {
-        const Card& card = node.cards[c];
-        const auto entry = static_cast<std::size_t>(node.cards_at) + c;
-        const auto total = cluster.type(card.type).memory;
-        CardRoom& out = cards[c] = {};
-        room.mixed |= c > 0 && card.type != node.cards.front().type;
-        if (!card.usable || books.card_exclusive[entry] > 0) continue;
-        if (limit > 0 && node.live.gpus[c] > limit) continue;
-        const auto compute = std::max<std::int64_t>(0, 1000 - books.card_compute[entry]);
-        const auto memory = std::max<std::int64_t>(0, total - books.card_memory[entry]);
-        if (books.card_tasks[entry] == 0 && compute == 1000) room.idle |= Mask{1} << c;
-        if (books.card_tasks[entry] >= cluster.settings().max_tasks_per_gpu) continue;
+    room.mixed = node.mixed;
+    room.card_type = node.card_type;
+    for (std::size_t c = 0; c < node.cards.size(); ++c) cards[c] = {};
+    if (use.exclusive > 0) return room;
+    room.cpu = std::max<std::int64_t>(0, node.cpu - use.cpu);
+    room.cpu_only = std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
+    room.memory = std::max<std::int64_t>(0, node.memory - use.memory);
+    const CardUse* used = cluster.used().cards.data() + node.cards_at;
+    const auto tasks_max = cluster.settings().max_tasks_per_gpu;
+    for (Mask left = cluster.open_cards(n); left; left &= left - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(left));
+        if (used[c].exclusive > 0) continue;
+        const auto total = node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory;
+        const auto compute = std::max<std::int64_t>(0, 1000 - used[c].compute);
+        const auto memory = std::max<std::int64_t>(0, total - used[c].memory);
+        if (used[c].tasks == 0 && compute == 1000) room.idle |= Mask{1} << c;
+        if (used[c].tasks >= tasks_max) continue;
+        CardRoom& out = cards[c];
         out.memory = static_cast<std::int32_t>(std::min<std::int64_t>(memory, INT32_MAX));
         out.compute = static_cast<std::int16_t>(compute);
-        out.left = static_cast<std::int16_t>(total > 0 ? std::min(compute, memory * 1000 / total) : compute);
+        out.left = static_cast<std::int16_t>(total == memory ? compute : std::min(compute, memory * 1000 / total));
         room.card_memory = std::max(room.card_memory, out.memory);
         room.card_compute = std::max(room.card_compute, out.compute);
     }
     room.idle_count = static_cast<std::int16_t>(std::popcount(room.idle));
-    room.card_type = node.cards.empty() || room.mixed ? -1 : node.cards.front().type;
     return room;
 }
 
@@ -95,9 +93,9 @@ Level fit_level(const Look& look) {
     bool whole = false;
     for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
         const Card& card = look.node.cards[c];
-        const auto compute = 1000 - look.card(look.books.card_compute, c);
+        const std::int64_t compute = 1000 - look.card(c).compute;
         const bool chosen = choice.cards >> c & 1;
-        if (card.usable && look.card(look.books.card_tasks, c) == 0 && compute == 1000 && !chosen) ++idle;
+        if (card.usable && look.card(c).tasks == 0 && compute == 1000 && !chosen) ++idle;
         if (!chosen) continue;
         const CardNeed& need = look.need(c);
         whole |= need.whole;

@@ -39,13 +39,13 @@ void Look::mask_cards() {
         if (!part.usable && when == When::now) continue;
         cards.healthy |= bit;
 
-        const bool held_whole = card(books.card_exclusive, c) > 0;
-        const auto tasks = card(books.card_tasks, c);
+        const bool held_whole = card(c).exclusive > 0;
+        const auto tasks = card(c).tasks;
         if (!wants.whole && (held_whole || wants.memory > card_memory_free(c))) continue;
         cards.memory |= bit;
         if (wants.whole && tasks > 0) continue;
         cards.whole |= bit;
-        if (card(books.card_compute, c) + wants.compute > 1000) continue;
+        if (card(c).compute + wants.compute > 1000) continue;
         cards.compute |= bit;
         if (!wants.whole && tasks >= tasks_max) continue;
         cards.slots |= bit;
@@ -56,30 +56,30 @@ void Look::mask_cards() {
 }
 
 std::int64_t Look::cpu_free() const {
-    std::int64_t free = node.cpu - at(books.cpu);
-    if (shape.cards == 0) free = std::min(free, node.cpu - node.preprocessing - at(books.cpu_only));
+    std::int64_t free = node.cpu - use().cpu;
+    if (shape.cards == 0) free = std::min(free, node.cpu - node.preprocessing - use().cpu_only);
     return std::max<std::int64_t>(0, free);
 }
 
-std::int64_t Look::memory_free() const { return std::max<std::int64_t>(0, node.memory - at(books.memory)); }
+std::int64_t Look::memory_free() const { return std::max<std::int64_t>(0, node.memory - use().memory); }
 
 std::int64_t Look::bandwidth_free_max() const {
     std::int64_t best = 0;
     for (std::size_t d = 0; d < node.domains.size(); ++d)
-        best = std::max(best, node.domains[d].bandwidth - domain(books.domain_bandwidth, d));
+        best = std::max(best, node.domains[d].bandwidth - domain(d).bandwidth);
     return best;
 }
 
 std::int64_t Look::card_memory_free(std::size_t c) const {
-    if (card(books.card_exclusive, c) > 0) return 0;
-    return std::max<std::int64_t>(0, cluster.type(node.cards[c].type).memory - card(books.card_memory, c));
+    if (card(c).exclusive > 0) return 0;
+    return std::max<std::int64_t>(0, cluster.type(node.cards[c].type).memory - card(c).memory);
 }
 
 bool Look::domain_holds(std::size_t d) const {
     const Domain& part = node.domains[d];
-    return shape.cpu <= part.cpu - domain(books.domain_cpu, d) &&
-           shape.memory <= part.memory - domain(books.domain_memory, d) &&
-           shape.bandwidth <= part.bandwidth - domain(books.domain_bandwidth, d);
+    return shape.cpu <= part.cpu - domain(d).cpu &&
+           shape.memory <= part.memory - domain(d).memory &&
+           shape.bandwidth <= part.bandwidth - domain(d).bandwidth;
 }
 
 bool Look::disk_serves(std::size_t k) const {
@@ -93,9 +93,9 @@ bool Look::disk_serves(std::size_t k) const {
 
 bool Look::disk_holds(std::size_t k) const {
     const DiskUnit& unit = node.disks[k];
-    return shape.disk_size <= unit.size - disk(books.disk_size, k) &&
-           shape.disk_iops <= unit.iops - disk(books.disk_iops, k) &&
-           shape.disk_bandwidth <= unit.bandwidth - disk(books.disk_bandwidth, k);
+    return shape.disk_size <= unit.size - disk(k).size &&
+           shape.disk_iops <= unit.iops - disk(k).iops &&
+           shape.disk_bandwidth <= unit.bandwidth - disk(k).bandwidth;
 }
 
 namespace {
@@ -106,7 +106,7 @@ bool choose_disk(const Look& look, Choice& out) {
     std::int64_t least = INT64_MAX;
     for (std::size_t k = 0; k < look.node.disks.size(); ++k) {
         if (!look.disk_serves(k) || !look.disk_holds(k)) continue;
-        const auto left = look.node.disks[k].size - look.disk(look.books.disk_size, k);
+        const auto left = look.node.disks[k].size - look.disk(k).size;
         if (left < least) least = left, out.disk = static_cast<int>(k);
     }
     return out.disk >= 0;
@@ -131,7 +131,7 @@ bool choose_strictly(const Look& look, Choice& out) {
         const auto pick = pick_cards(look, here);
         if (!pick) continue;
         const auto left = (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu -
-                          look.domain(look.books.domain_cpu, d);
+                          look.domain(d).cpu;
         if (left >= least) continue;
         least = left;
         out.cards = pick->cards;
@@ -157,7 +157,7 @@ bool choose_freely(const Look& look, Choice& out) {
     bool all = false;
     for (std::size_t d = 0; d < look.node.domains.size(); ++d) {
         if (look.shape.bandwidth >
-            look.node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d))
+            look.node.domains[d].bandwidth - look.domain(d).bandwidth)
             continue;
         const bool holds = look.domain_holds(d);
         if (out.domain < 0 || (holds && !all)) out.domain = static_cast<int>(d), all = holds;

@@ -41,17 +41,11 @@ struct Look {
     CardMasks cards;
 
     const Settings& settings() const { return cluster.settings(); }
-    // Amounts of this node, card, domain, disk as the books have them.
-    std::int64_t at(const Ledger::Column& column) const { return column[static_cast<std::size_t>(n)]; }
-    std::int64_t card(const Ledger::Column& column, std::size_t c) const {
-        return column[static_cast<std::size_t>(node.cards_at) + c];
-    }
-    std::int64_t domain(const Ledger::Column& column, std::size_t d) const {
-        return column[static_cast<std::size_t>(node.domains_at) + d];
-    }
-    std::int64_t disk(const Ledger::Column& column, std::size_t k) const {
-        return column[static_cast<std::size_t>(node.disks_at) + k];
-    }
+    // What is used of this node, and of its cards, domains and disks.
+    const NodeUse& use() const { return books.nodes[static_cast<std::size_t>(n)]; }
+    const CardUse& card(std::size_t c) const { return books.cards[static_cast<std::size_t>(node.cards_at) + c]; }
+    const DomainUse& domain(std::size_t d) const { return books.domains[static_cast<std::size_t>(node.domains_at) + d]; }
+    const DiskUse& disk(std::size_t k) const { return books.disks[static_cast<std::size_t>(node.disks_at) + k]; }
     const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.cards[c].type); }
 
     std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone

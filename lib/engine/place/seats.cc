@@ -12,10 +12,6 @@ constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questi
 constexpr int runner_up_patience = 64;       // nodes passed over in search of the next five
 constexpr std::uint8_t stands = 254;       // no standing filter turns the node away
 
-bool is_mixed(const Node& node) {
-    return node.present && std::any_of(node.cards.begin(), node.cards.end(), [&](const Card& card) { return card.type != node.cards.front().type; });
-}
-
 }  // namespace
 
 // ---- seats ---------------------------------------------------------------------------------------------------------------------
@@ -94,7 +90,7 @@ void Seats::build() {
     entries_.resize(nodes);
     fit_.reset(cluster_);
     mixed_ = 0;
-    for (const int n : cluster_.by_name()) mixed_ += is_mixed(cluster_.node(n));
+    for (const int n : cluster_.by_name()) mixed_ += cluster_.node(n).present && cluster_.node(n).mixed;
     for (std::size_t n = 0; n < nodes; ++n) {
         entries_[n].counted = false;
         refresh(static_cast<int>(n), true);
@@ -169,7 +165,7 @@ void Seats::refresh(int n, bool anew) {
 }
 
 void Seats::measure(int n, Entry& entry) {
-    if (card_rooms_.size() < cluster_.used().card_memory.size()) card_rooms_.resize(cluster_.used().card_memory.size());
+    if (card_rooms_.size() < cluster_.used().cards.size()) card_rooms_.resize(cluster_.used().cards.size());
     entry.room = room_of(cluster_, n, card_rooms_.data() + cluster_.node(n).cards_at);
     entry.cpu = cpu_.index(entry.room.cpu);
     entry.cpu_only = cpu_only_.index(entry.room.cpu_only);

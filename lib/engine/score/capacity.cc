@@ -25,12 +25,12 @@ double capacity_value(const Look& look, const Choice& choice) {
     for (std::size_t c = 0; c < node.cards.size(); ++c)
         memory += look.card_memory_free(c), memory_all += look.cluster.type(node.cards[c].type).memory;
     for (std::size_t d = 0; d < node.domains.size(); ++d)
-        bandwidth += node.domains[d].bandwidth - look.domain(look.books.domain_bandwidth, d),
+        bandwidth += node.domains[d].bandwidth - look.domain(d).bandwidth,
             bandwidth_all += node.domains[d].bandwidth;
     for (std::size_t k = 0; k < node.disks.size(); ++k)
-        iops += node.disks[k].iops - look.disk(look.books.disk_iops, k), iops_all += node.disks[k].iops;
+        iops += node.disks[k].iops - look.disk(k).iops, iops_all += node.disks[k].iops;
     free.add(weights.capacity_gpu_memory, memory, memory_all);
-    free.add(weights.capacity_cpu_cores, node.cpu - look.at(look.books.cpu), node.cpu);
+    free.add(weights.capacity_cpu_cores, node.cpu - look.use().cpu, node.cpu);
     free.add(weights.capacity_memory_bandwidth, bandwidth, bandwidth_all);
     free.add(weights.capacity_ssd_iops, iops, iops_all);
     const double value = free.mean();

@@ -8,7 +8,7 @@ double fragmentation_value(const Look& look, const Choice& choice) {
     int opened = 0;
     for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
         if (!(choice.cards >> c & 1)) continue;
-        if (!look.need(c).whole && look.card(look.books.card_tasks, c) == 0) ++opened;
+        if (!look.need(c).whole && look.card(c).tasks == 0) ++opened;
     }
     return 1 - static_cast<double>(opened) / look.shape.cards;
 }

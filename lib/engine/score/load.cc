@@ -26,16 +26,16 @@ double load_value(const Look& look, const Choice& choice) {
     std::int64_t compute = 0;
     int live = 0;
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
-        compute += look.card(look.books.card_compute, c);
+        compute += look.card(c).compute;
         live = std::max(live, node.live.gpus[c]);
     }
     const auto cards = static_cast<std::int64_t>(node.cards.size());
     shares.add(weights.w_gpu, compute, cards * 1000, cards > 0 ? live / static_cast<int>(cards) : 0);
-    shares.add(weights.w_cpu, look.at(look.books.cpu), node.cpu, node.live.cpu);
-    shares.add(weights.w_mem, look.at(look.books.memory), node.memory, node.live.memory);
+    shares.add(weights.w_cpu, look.use().cpu, node.cpu, node.live.cpu);
+    shares.add(weights.w_mem, look.use().memory, node.memory, node.live.memory);
     std::int64_t iops = 0, iops_all = 0;
     for (std::size_t k = 0; k < node.disks.size(); ++k)
-        iops += look.disk(look.books.disk_iops, k), iops_all += node.disks[k].iops;
+        iops += look.disk(k).iops, iops_all += node.disks[k].iops;
     shares.add(weights.w_disk, iops, iops_all, node.live.disk);
     const double used = shares.mean();
     return packs(look.shape.policy) ? used : 1 - used;

@@ -62,7 +62,7 @@ void Cluster::put_in_order(int n) {
 }
 
 void Cluster::remove_node(int n) {
-    CRATER_CHECK(used_.tasks[static_cast<std::size_t>(n)] == 0, "a node that is removed holds nothing");
+    CRATER_CHECK(used_.nodes[static_cast<std::size_t>(n)].tasks == 0, "a node that is removed holds nothing");
     Node& node = at(n);
     node.present = node.draining = node.lost = false;
     node.live = {};
@@ -110,6 +110,15 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
     node.live = std::move(live);
     touch(n);
     return eased;
+}
+
+Mask Cluster::open_cards(int n) const {
+    const Node& host = node(n);
+    if (settings_.gpu_threshold <= 0) return host.usable;
+    Mask out = host.usable;
+    for (std::size_t c = 0; c < host.live.gpus.size(); ++c)
+        if (host.live.gpus[c] > settings_.gpu_threshold * 1000) out &= ~(Mask{1} << c);
+    return out;
 }
 
 void Cluster::touch(int n) {

@@ -39,6 +39,9 @@ class Cluster {
     // True when less is used than before, so that something may fit now.
     bool set_sample(int n, const NodeSample& sample);
 
+    // Cards in order that are not busier than the threshold allows.
+    Mask open_cards(int n) const;
+
     const Ledger& used() const { return used_; }
     const Ledger& nothing() const { return nothing_; }  // the books of the empty cluster
     // For counting what an empty cluster holds; whoever books there takes it back at once.

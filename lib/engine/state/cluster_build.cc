@@ -79,6 +79,14 @@ void Cluster::make_columns(Node& node) {
     used_.place(node);
     nothing_.match(used_);
     node.live.gpus.resize(node.cards.size(), 0);
+    node.usable = 0;
+    node.mixed = false;
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        if (node.cards[c].usable) node.usable |= Mask{1} << c;
+        node.mixed |= node.cards[c].type != node.cards.front().type;
+    }
+    node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
+    node.card_memory = node.card_type < 0 ? 0 : type(node.card_type).memory;
 }
 
 void Cluster::build_cpus(Node& node) {
@@ -115,7 +123,6 @@ void Cluster::build_cpus(Node& node) {
     for (auto& core : node.cores) {
         core.system = reserved > 0;
         reserved -= 1000 * static_cast<std::int64_t>(core.cpus.size());
-        if (!core.system) ++node.domains[static_cast<std::size_t>(core.domain)].free_cores_max;
     }
 }
 

@@ -1,5 +1,5 @@
-// Who uses how much of what: one column of integers per kind of amount, over all nodes, cards, NUMA domains,
-// cores and disks. All bookings are sums, so that undoing one is booking it with the other sign, and a use
+// Who uses how much of what: rows of integers over all nodes, cards, NUMA domains, cores and disks, those of
+// one node side by side. All bookings are sums, so that undoing one is booking it with the other sign, and a use
 // may exceed what a node has (after it came back smaller) without anything wrapping: free is then none.
 #pragma once
 
@@ -29,21 +29,31 @@ struct Slices {
     bool node_exclusive = false;
 };
 
-struct Ledger {
-    using Column = std::vector<std::int64_t>;
-    // per node
-    Column cpu, cpu_only, memory, tasks, exclusive;
-    // per card
-    Column card_memory, card_compute, card_tasks, card_exclusive;
-    // per NUMA domain
-    Column domain_cpu, domain_memory, domain_bandwidth, domain_cores;
-    // per physical core, per disk
-    Column core, disk_size, disk_iops, disk_bandwidth;
+struct NodeUse {
+    std::int64_t cpu = 0, cpu_only = 0, memory = 0;
+    std::int32_t tasks = 0, exclusive = 0;
+};
+struct CardUse {
+    std::int64_t memory = 0;  // MiB
+    std::int32_t compute = 0;
+    std::int16_t tasks = 0, exclusive = 0;
+};
+struct DomainUse {
+    std::int64_t cpu = 0, memory = 0, bandwidth = 0;
+};
+struct DiskUse {
+    std::int64_t size = 0, iops = 0, bandwidth = 0;
+};
 
-    void add_node() {
-        for (Column* c : {&cpu, &cpu_only, &memory, &tasks, &exclusive}) c->push_back(0);
-    }
-    // Makes room in the columns for the parts of `node` that lack it; what is booked on it moves along.
+struct Ledger {
+    std::vector<NodeUse> nodes;
+    std::vector<CardUse> cards;      // of a node from its cards_at on; likewise the others
+    std::vector<DomainUse> domains;
+    std::vector<DiskUse> disks;
+    std::vector<std::int16_t> cores;  // tasks that have the whole core
+
+    void add_node() { nodes.emplace_back(); }
+    // Makes room for the parts of `node` that lack it; what is booked on it moves along.
     void place(Node& node);
     // As many entries as `other` has.
     void match(const Ledger& other);

@@ -38,7 +38,6 @@ struct Card {
 struct Domain {
     std::int64_t id = -1;  // -1: the node reported none, this stands for all of it
     std::int64_t cpu = 0, memory = 0, bandwidth = 0;
-    int free_cores_max = 0;  // whole cores that may be given out
 };
 
 struct Core {
@@ -61,24 +60,28 @@ struct Live {
 };
 
 struct Node {
-    std::string name;
-    std::uint64_t name_hash = 0;
-    NodeInventory inventory;
-    bool present = false;  // false after NodeRemoved
-    bool draining = false, lost = false;
-    std::uint32_t hardware_version = 0;
-
+    // What every decision looks at comes first.
     std::int64_t cpu = 0, memory = 0;
     std::int64_t preprocessing = 0;  // cores that CPU-only jobs may not use
+    std::int64_t card_memory = 0;    // of each card, when they are of one type
+    int card_type = -1;              // of all its cards; -1: none, or several
+    bool mixed = false;              // cards of several types
+    bool present = false;            // false after NodeRemoved
+    bool draining = false, lost = false;
+    Mask usable = 0;  // cards in order
+    // Where its entries begin in the ledger, and for how many there is room.
+    int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
+    int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
     std::vector<Card> cards;
     std::vector<Domain> domains;  // never empty
     std::vector<Core> cores;
     std::vector<DiskUnit> disks;
     Live live;
 
-    // Where its entries begin in the ledger's columns, and for how many there is room.
-    int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
-    int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
+    std::string name;
+    std::uint64_t name_hash = 0;
+    std::uint32_t hardware_version = 0;
+    NodeInventory inventory;
 
     bool takes_work() const { return present && !draining && !lost; }
     Mask cards_in(int domain) const;
