@@ -70,7 +70,7 @@ void part_ways(Scan& out, std::span<const std::int16_t> cards, int milli, std::u
 
 void find_ways(Scan& out, const Free& free, const Kind& kind, std::uint64_t allowed) {
     if (kind.cards == 0) {
-        add_way(out, no_rest, no_rest, no_rest, -1, 0);
+        add_way(out, no_rest, no_rest, no_rest, -1, free.cards.empty() ? 0 : 1);
     } else if (kind.whole_cards()) {
         const int left = std::max(0, out.idle - kind.cards);
         add_way(out, idle_row + out.idle, idle_row + left, no_rest, -1, 0);
