@@ -1,0 +1,166 @@
+#include "price/fluid.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crater::engine::price {
+namespace {
+
+constexpr double step_first = 0.02, step_decline = 4;
+constexpr double served_most = 6;  // times its share: more does not lower a price faster
+constexpr double price_least = 1.0 / unit, price_most = 30;
+
+struct Sums {
+    Row value{};
+    Rates use{};
+};
+
+CRATER_VECTOR_CLONES
+void sum_rows(Sums& sums, const Tables& table, const Group& group) {
+    const Row* value = table.value(group.cls);
+    const Rates* use = table.use(group.cls);
+    for (const int row : group.rows) {
+        add(sums.value, value[row]);
+        add(sums.use, use[row]);
+    }
+    add_worth(sums.value, table.rates(), group.amounts[table.companion()]);
+}
+
+int least_lane(const Row& row) {
+    return static_cast<int>(std::min_element(row.lane, row.lane + lanes) - row.lane);
+}
+
+// Good enough for small x, and the same on every machine.
+double grown(double x) { return 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4))); }
+
+}  // namespace
+
+Fluid::Fluid(std::vector<Good>& goods, const Classes& classes, std::vector<Tables>& tables,
+             std::vector<Group> groups)
+    : goods_(goods), classes_(classes), tables_(tables), groups_(std::move(groups)), served_(goods.size()) {
+    for (std::size_t g = 0; g < goods.size(); ++g) {
+        if (goods[g].cards == 0) without_cards_.push_back(static_cast<int>(g));
+    }
+}
+
+void Fluid::build() {
+    for (Tables& table : tables_) table.build(goods_, classes_);
+}
+
+Cells Fluid::cells(std::size_t table, int cls) {
+    const auto size = static_cast<std::size_t>(tables_[table].rows() * lanes);
+    const auto at = table * static_cast<std::size_t>(classes_.count()) + static_cast<std::size_t>(cls);
+    return {std::span(fills_).subspan(at * size, size)};
+}
+
+Fluid::Fill Fluid::best_fill(const Group& group) const {
+    Fill out;
+    Sums best;
+    std::int32_t least_value = std::numeric_limits<std::int32_t>::max();
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        Sums sums;
+        sum_rows(sums, tables_[t], group);
+        const int lane = least_lane(sums.value);
+        if (sums.value.lane[lane] >= least_value) continue;
+        least_value = sums.value.lane[lane];
+        out.table = t;
+        out.lane = out.other = lane;
+        best = sums;
+    }
+    const double has = group.amounts[tables_[out.table].companion()];
+    const float* use = best.use.lane;
+    const double used = use[out.lane];
+    if (used > has) {
+        while (out.other + 1 < lanes && use[out.other] > has) ++out.other;
+    } else {
+        while (out.other > 0 && use[out.other] <= has) --out.other;
+        if (use[out.other] <= has) out.other = out.lane;
+    }
+    const double other = use[out.other];
+    if (used != other) out.share = std::clamp((has - other) / (used - other), 0.0, 1.0);
+    out.spare = has - out.share * used - (1 - out.share) * other;
+    return out;
+}
+
+void Fluid::serve(const Group& group, const Fill& fill) {
+    const Cells here = cells(fill.table, group.cls);
+    for (const int row : group.rows) {
+        here.at(row, fill.lane) += group.count * fill.share;
+        if (fill.share < 1) here.at(row, fill.other) += group.count * (1 - fill.share);
+    }
+    serve_without_cards(group, fill);
+}
+
+void Fluid::serve_without_cards(const Group& group, const Fill& fill) {
+    if (fill.spare <= 0) return;
+    const int companion = tables_[fill.table].companion();
+    const auto amount = [&](int g) {
+        return goods_[static_cast<std::size_t>(g)].amounts[static_cast<std::size_t>(companion)];
+    };
+    int best = -1;
+    double most = 0;
+    for (const int g : without_cards_) {
+        if (amount(g) <= 0 || group.amounts[static_cast<std::size_t>(companion)] < amount(g)) continue;
+        const double gain = goods_[static_cast<std::size_t>(g)].price / amount(g);
+        if (gain > most) best = g, most = gain;
+    }
+    if (best >= 0) served_[static_cast<std::size_t>(best)] += group.count * fill.spare / amount(best);
+}
+
+void Fluid::count_served() {
+    const auto cards = static_cast<std::size_t>(classes_.count());
+    fills_.assign(tables_.size() * cards * static_cast<std::size_t>(tables_[0].rows() * lanes), 0.0);
+    std::fill(served_.begin(), served_.end(), 0.0);
+    for (const Group& group : groups_) serve(group, best_fill(group));
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        for (int cls = 0; cls < classes_.count(); ++cls)
+            tables_[t].count(goods_, cls, cells(t, cls), served_);
+    }
+}
+
+void Fluid::adjust(double step) {
+    double got = 0, asked = 0;
+    for (std::size_t g = 0; g < goods_.size(); ++g) {
+        got += goods_[g].price * served_[g];
+        asked += goods_[g].price * goods_[g].mix;
+    }
+    const double copies = got / std::max(1e-9, asked);
+    for (std::size_t g = 0; g < goods_.size(); ++g) {
+        const double share = std::min(served_[g] / std::max(1e-12, copies * goods_[g].mix), served_most);
+        goods_[g].price *= grown(-step * (share - 1));
+    }
+    normalise();
+}
+
+// So that on average a card costs what it is.
+void Fluid::normalise() {
+    double size = 0, price = 0;
+    for (const Good& good : goods_) {
+        size += good.mix * good.size();
+        price += good.mix * good.price;
+    }
+    if (size <= 0) return;
+    for (Good& good : goods_) {
+        const double most = price_most * std::max(1.0, static_cast<double>(good.cards)) * whole_card;
+        good.price = std::clamp(good.price * size / price, price_least, most);
+    }
+}
+
+void Fluid::run(int steps) {
+    std::vector<double> sum(goods_.size());
+    int counted = 0;
+    for (int i = 0; i < steps && !groups_.empty(); ++i) {
+        build();
+        count_served();
+        adjust(step_first / (1 + i * step_decline / steps));
+        if (i <= steps / 2) continue;
+        ++counted;
+        for (std::size_t g = 0; g < goods_.size(); ++g) sum[g] += goods_[g].price;
+    }
+    if (counted > 0) {
+        for (std::size_t g = 0; g < goods_.size(); ++g) goods_[g].price = sum[g] / counted;
+    }
+    build();
+}
+
+}  // namespace crater::engine::price

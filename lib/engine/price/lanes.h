@@ -1,0 +1,54 @@
+// Rows of 32 whole numbers, one for each price of a companion resource, and the loops over them. Whole
+// numbers make every sum exact: its order, the width of the vector registers and the machine do not matter.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+// The same loops twice, for machines with 256-bit registers and for all others; chosen when the program
+// starts, which is before a sanitizer is ready.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define CRATER_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define CRATER_VECTOR_CLONES
+#endif
+
+namespace crater::engine::price {
+
+inline constexpr int lanes = 32;
+inline constexpr int unit = 64;  // of value in a thousandth of a card
+
+struct alignas(64) Row {
+    std::int32_t lane[lanes];
+};
+struct alignas(64) Rates {
+    float lane[lanes];
+};
+
+inline void add(Row& sum, const Row& row) {
+    for (int k = 0; k < lanes; ++k) sum.lane[k] += row.lane[k];
+}
+inline void add(Rates& sum, const Rates& row) {
+    for (int k = 0; k < lanes; ++k) sum.lane[k] += row.lane[k];
+}
+// What an amount is worth at each rate.
+inline void add_worth(Row& sum, const Rates& rates, float amount) {
+    for (int k = 0; k < lanes; ++k) sum.lane[k] += static_cast<std::int32_t>(rates.lane[k] * amount);
+}
+inline std::int32_t least(const Row& row) {
+    std::int32_t out = std::numeric_limits<std::int32_t>::max();
+    for (int k = 0; k < lanes; ++k) out = std::min(out, row.lane[k]);
+    return out;
+}
+// The least of sum - was + becomes + rest.
+inline std::int32_t least_after(const Row& sum, const Row& was, const Row& becomes, const Row& rest) {
+    std::int32_t out = std::numeric_limits<std::int32_t>::max();
+    for (int k = 0; k < lanes; ++k) {
+        out = std::min(out, sum.lane[k] - was.lane[k] + becomes.lane[k] + rest.lane[k]);
+    }
+    return out;
+}
+
+}  // namespace crater::engine::price

@@ -1,0 +1,255 @@
+#include "price/prices.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <tuple>
+
+#include "price/fluid.h"
+
+namespace crater::engine::price {
+namespace {
+
+constexpr std::int64_t arrivals_between = 300;
+constexpr int steps_first = 1000, steps_again = 60;
+constexpr std::size_t goods_most = 256;
+constexpr double fading = 0.997;         // of the mix, at each repricing: half of it after 69,000 arrivals
+constexpr double turnover_fading = 0.8;  // half after 1000
+constexpr double turnover_high = 0.5;    // idle cards are kept together from here
+constexpr double scarce_from = 0.85;     // of what is asked most
+constexpr std::int64_t rounding_cpu = 500;
+constexpr std::size_t groups_most = 2000;
+constexpr int middle_lane = 16;
+
+bool power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
+
+}  // namespace
+
+Prices::Prices(Rule rule, Learned learned) : rule_(rule), learned_(std::move(learned)) {
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k)
+        ids_.emplace(learned_.kinds[k], static_cast<int>(k));
+    fragmentation_.set_targets(learned_.targets);
+    if (priced()) {
+        ready();
+        for (Tables& tables : tables_) tables.build(learned_.goods, classes_);
+    }
+    for (const double price : learned_.price)
+        unit_price_.push_back(static_cast<std::int32_t>(std::lround(price * unit)));
+}
+
+int Prices::intern(const Kind& kind) {
+    const auto [found, fresh] = ids_.emplace(kind, static_cast<int>(learned_.kinds.size()));
+    if (fresh) {
+        learned_.kinds.push_back(kind);
+        learned_.weight.push_back(0);
+        learned_.price.push_back(priced() ? stand_in_price(kind) : 0);
+        unit_price_.push_back(static_cast<std::int32_t>(std::lround(learned_.price.back() * unit)));
+    }
+    return found->second;
+}
+
+void Prices::arrived(int kind, int count) {
+    learned_.weight[static_cast<std::size_t>(kind)] += count;
+    learned_.arrived += count;
+    for (int i = 0; i < count; ++i) {
+        ++learned_.arrivals;
+        const std::int64_t since = learned_.arrivals - learned_.targets_at;
+        if (learned_.arrivals < arrivals_between ? power_of_two(learned_.arrivals)
+                                                 : since >= arrivals_between) {
+            look_at_arrivals();
+        }
+    }
+}
+
+void Prices::departed(int, int count) { learned_.departed += count; }
+
+bool Prices::due() const {
+    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= arrivals_between;
+}
+
+void Prices::look_at_arrivals() {
+    learned_.targets_at = learned_.arrivals;
+    if (priced()) return;
+    std::vector<Arrived> seen;
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k)
+        seen.push_back({learned_.kinds[k], learned_.weight[k]});
+    learned_.targets = typical(seen);
+    fragmentation_.set_targets(learned_.targets);
+    ++learned_.version;
+}
+
+// How much of each companion comes with a card.
+void Prices::measure(std::span<const Nodes> empty) {
+    double cards = 0;
+    std::array<double, companions> has{};
+    learned_.types = 0;
+    learned_.idle_max = 1;
+    for (const auto& [free, count] : empty) {
+        for (std::size_t i = 0; i < has.size(); ++i) has[i] += static_cast<double>(free.amounts[i]) * count;
+        if (free.type < 0) continue;
+        learned_.types |= std::uint64_t{1} << free.type;
+        learned_.idle_max = std::max(learned_.idle_max, static_cast<int>(free.cards.size()));
+        for (const int milli : free.cards) cards += milli * count;
+    }
+    if (cards <= 0) cards = has[cpu] / 16;
+    for (std::size_t i = 0; i < has.size(); ++i) learned_.scale[i] = has[i] > 0 ? cards / has[i] : 0;
+}
+
+// By how often the cluster holds the mix as far as one resource goes.
+void Prices::choose_scarce(std::span<const Nodes> empty) {
+    double cards = 0, cards_asked = 0;
+    for (const auto& [free, count] : empty) {
+        for (const int milli : free.cards) cards += milli * count;
+    }
+    std::array<double, companions> asked{};
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
+        cards_asked += learned_.weight[k] * learned_.kinds[k].size();
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            asked[i] +=
+                learned_.weight[k] * static_cast<double>(learned_.kinds[k].amounts[i]) * learned_.scale[i];
+        }
+    }
+    const double most = std::max(cards > 0 ? cards_asked : 0.0, asked[cpu]);
+    learned_.scarce = {cpu};
+    for (int i = memory; i < companions; ++i) {
+        if (asked[static_cast<std::size_t>(i)] >= scarce_from * most) learned_.scarce.push_back(i);
+    }
+}
+
+Good Prices::as_good(const Kind& kind) const {
+    Good out{.cards = kind.cards,
+             .milli = kind.cards > 0 ? kind.milli : 0,
+             .types = kind.cards > 0 ? kind.types : 0};
+    for (const int i : learned_.scarce) {
+        const auto at = static_cast<std::size_t>(i);
+        out.amounts[at] = scaled(kind.amounts[at], learned_.scale[at]);
+    }
+    return out;
+}
+
+// The most frequent goods; what they cost so far is the average over their kinds.
+void Prices::make_goods() {
+    const auto key = [](const Good& g) { return std::tuple(g.cards, g.milli, g.types, g.amounts); };
+    std::map<decltype(key(Good{})), std::size_t> known;
+    std::vector<Good> all;
+    std::vector<std::vector<std::size_t>> kinds;
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
+        if (learned_.weight[k] <= 0) continue;
+        const Good good = as_good(learned_.kinds[k]);
+        const auto [found, fresh] = known.emplace(key(good), all.size());
+        if (fresh) {
+            all.push_back(good);
+            kinds.emplace_back();
+        }
+        Good& there = all[found->second];
+        const double price =
+            learned_.price[k] > 0 ? learned_.price[k] : good.size() + 0.17 * good.amounts[cpu];
+        there.mix += learned_.weight[k];
+        there.price += price * learned_.weight[k];
+        kinds[found->second].push_back(k);
+    }
+    std::vector<std::size_t> order(all.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].mix > all[b].mix; });
+    if (order.size() > goods_most) order.resize(goods_most);
+    learned_.goods.clear();
+    good_of_.assign(learned_.kinds.size(), -1);
+    for (const std::size_t i : order) {
+        for (const std::size_t k : kinds[i]) good_of_[k] = static_cast<int>(learned_.goods.size());
+        all[i].price /= all[i].mix;
+        learned_.goods.push_back(all[i]);
+    }
+}
+
+void Prices::ready() {
+    classes_ = classify(learned_.goods, learned_.types, learned_.idle_max);
+    tables_.clear();
+    for (const int i : learned_.scarce) tables_.emplace_back(static_cast<Companion>(i));
+}
+
+std::vector<Group> Prices::groups(std::span<const Nodes> now, std::span<const Nodes> empty,
+                                  std::int64_t rounding) const {
+    std::map<std::tuple<int, std::array<float, companions>, std::vector<std::int16_t>>, double> counts;
+    const auto put = [&](const Nodes& nodes, double weight) {
+        Group group;
+        group.cls = nodes.free.type < 0 ? 0 : classes_.of(nodes.free.type);
+        int idle = 0;
+        for (const int left : nodes.free.cards) {
+            if (left >= whole_card) ++idle;
+            if (left > 0 && left < whole_card)
+                group.rows.push_back(static_cast<std::int16_t>(part_row(left)));
+        }
+        std::sort(group.rows.begin(), group.rows.end());
+        if (idle > 0) group.rows.push_back(static_cast<std::int16_t>(idle_row + idle));
+        for (const int i : learned_.scarce) {
+            const auto at = static_cast<std::size_t>(i);
+            const auto step = std::max<std::int64_t>(
+                1, std::llround(static_cast<double>(rounding) * learned_.scale[cpu] / learned_.scale[at]));
+            group.amounts[at] = scaled(nodes.free.amounts[at] / step * step, learned_.scale[at]);
+        }
+        counts[{group.cls, group.amounts, group.rows}] += weight * nodes.count;
+    };
+    for (const Nodes& nodes : now) put(nodes, 1);
+    if (learned_.turnover > 0) {
+        for (const Nodes& nodes : empty) put(nodes, learned_.turnover);
+    }
+    std::vector<Group> out;
+    for (const auto& [key, count] : counts) {
+        out.push_back({std::get<0>(key), count, std::get<1>(key), std::get<2>(key)});
+    }
+    return out;
+}
+
+void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
+    const bool first = !priced();
+    learned_.priced_at = learned_.arrivals;
+    ++learned_.version;
+    learned_.turnover = learned_.arrived > 0 ? std::min(1.0, learned_.departed / learned_.arrived) : 0;
+    learned_.arrived *= turnover_fading;
+    learned_.departed *= turnover_fading;
+    for (double& weight : learned_.weight) weight *= fading;
+    measure(empty);
+    choose_scarce(empty);
+    make_goods();
+    ready();
+    std::int64_t rounding = rounding_cpu;
+    std::vector<Group> all = groups(now, empty, rounding);
+    while (all.size() > groups_most && rounding < 16 * rounding_cpu) all = groups(now, empty, rounding *= 2);
+    Fluid(learned_.goods, classes_, tables_, std::move(all)).run(first ? steps_first : steps_again);
+    take_prices();
+}
+
+void Prices::take_prices() {
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
+        learned_.price[k] = good_of_[k] >= 0 ? learned_.goods[static_cast<std::size_t>(good_of_[k])].price
+                                             : stand_in_price(learned_.kinds[k]);
+        unit_price_[k] = static_cast<std::int32_t>(std::lround(learned_.price[k] * unit));
+    }
+}
+
+// For a kind that is too rare to have a price: what the goods would pay for its place.
+double Prices::stand_in_price(const Kind& kind) const {
+    double out = 0;
+    const double cpu_amount = scaled(kind.amounts[cpu], learned_.scale[cpu]);
+    for (int type = 0; type < card_types && kind.cards > 0; ++type) {
+        if ((learned_.types >> type & 1) == 0 || !kind.accepts(type)) continue;
+        const Row* value = tables_[0].value(classes_.of(type));
+        const int several = std::min(kind.cards, learned_.idle_max);
+        const double place = kind.whole_cards() ? value[idle_row + several].lane[middle_lane]
+                                                : value[part_row(kind.milli)].lane[middle_lane] * kind.cards;
+        if (out == 0 || place < out) out = place;
+    }
+    return (out + static_cast<double>(tables_[0].rates().lane[middle_lane]) * cpu_amount) / unit;
+}
+
+Order Prices::order() const { return {.keep_idle_together = learned_.turnover > turnover_high}; }
+
+Choice Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
+    const auto at = static_cast<std::size_t>(kind);
+    if (!priced()) return fragmentation_.choose(free, learned_.kinds[at], kind);
+    return least_regret(book(), free, learned_.kinds[at], unit_price_[at], allowed, order());
+}
+
+double Prices::value(const Free& free) const { return static_cast<double>(node_value(book(), free)) / unit; }
+
+}  // namespace crater::engine::price

@@ -1,0 +1,110 @@
+// A placement policy that learns what demand looks like and what each request therefore costs the cluster,
+// and puts every task where it destroys the least future value.
+//
+// Value of a node: the most its free cards can earn at the prices of the fluid problem (fluid.h), while one
+// companion resource is priced at the node's own rate (tables.h). Cores are always such a companion. Memory,
+// disk, operations and bandwidth are one only while demand for them is about as large, measured by what the
+// cluster has, as demand for cards or cores: a node is then worth the least of what each scarce companion
+// lets it earn. That is the bottleneck of the node, found by the same bound; a companion that is not scarce
+// costs neither quality nor time.
+//
+// Regret of a kind on a node: value before - value after - price of the kind, never below nothing but for
+// rounding. Smallest tenth of a thousandth part decides (in steps of 10 milli), then the tightest card.
+//
+// While nothing ever leaves, prices are found for what is free now. The more leaves again for each arrival,
+// the more also the whole, empty cluster counts, since a card given away comes back; and idle cards are then
+// kept together.
+//
+// Everything depends on what was told, in this order, and on nothing else: the same calls give the same
+// levels, and so does a copy made from `learned()`. Owned by one thread. Until enough has arrived for a first
+// price, and for good under Rule::fragmentation, levels are those of fragmentation.h with the mix seen so
+// far.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "price/fluid.h"
+#include "price/fragmentation.h"
+#include "price/goods.h"
+#include "price/regret.h"
+#include "price/tables.h"
+
+namespace crater::engine::price {
+
+// All that is learned. Plain, so that it can be stored; positions of card types must mean the same when it is
+// restored.
+struct Learned {
+    std::vector<Kind> kinds;      // by id
+    std::vector<double> weight;   // what arrived of each, the past fading
+    std::vector<double> price;    // of each, milli of a card
+    std::vector<Good> goods;      // as of the last repricing
+    std::vector<Target> targets;  // as of the last change
+    std::vector<int> scarce;      // companions
+    std::array<double, companions> scale{};
+    std::uint64_t types = 0;  // of cards that the cluster has
+    int idle_max = 1;
+    std::int64_t arrivals = 0, priced_at = 0, targets_at = 0;
+    double arrived = 0, departed = 0;  // of late
+    double turnover = 0;               // departures for an arrival
+    std::uint64_t version = 0;
+    bool operator==(const Learned&) const = default;
+};
+
+enum class Rule { price, fragmentation };
+
+class Prices {
+  public:
+    explicit Prices(Rule rule = Rule::price) : rule_(rule) {}
+    Prices(Rule rule, Learned learned);
+    Prices(const Prices&) = delete;
+    Prices& operator=(const Prices&) = delete;
+
+    // Stable for as long as it lives.
+    int intern(const Kind& kind);
+    const Kind& kind(int id) const { return learned_.kinds[static_cast<std::size_t>(id)]; }
+
+    void arrived(int kind, int count = 1);
+    void departed(int kind, int count = 1);
+
+    // Every 300 arrivals. `reprice` takes what is free now and the whole cluster as it is when empty.
+    bool due() const;
+    void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
+    // Changes when levels given before no longer hold.
+    std::uint64_t version() const { return learned_.version; }
+    const Learned& learned() const { return learned_; }
+
+    // The caller has checked that the kind fits; `allowed`: cards that may be taken. -1 when part of a card
+    // fits on none of them.
+    Choice choose(const Free& free, int kind, std::uint64_t allowed = ~std::uint64_t{0});
+
+    bool priced() const { return !learned_.goods.empty(); }
+    double value(const Free& free) const;  // milli of a card
+
+  private:
+    void look_at_arrivals();
+    void measure(std::span<const Nodes> empty);
+    void choose_scarce(std::span<const Nodes> empty);
+    void make_goods();
+    void take_prices();
+    double stand_in_price(const Kind& kind) const;
+    std::vector<Group> groups(std::span<const Nodes> now, std::span<const Nodes> empty,
+                              std::int64_t rounding) const;
+    void ready();
+    Good as_good(const Kind& kind) const;
+    Book book() const { return {tables_, &classes_, learned_.scale}; }
+    Order order() const;
+
+    Rule rule_;
+    Learned learned_;
+    std::map<Kind, int> ids_;
+    std::vector<int> good_of_;              // by kind, -1: too rare
+    std::vector<std::int32_t> unit_price_;  // by kind
+    Classes classes_;
+    std::vector<Tables> tables_;
+    Fragmentation fragmentation_;
+};
+
+}  // namespace crater::engine::price

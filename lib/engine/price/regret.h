@@ -1,0 +1,34 @@
+// The hot part: what a node is worth, and what it loses in future worth when a task takes part of it. A few
+// hundred additions; no allocation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "price/tables.h"
+
+namespace crater::engine::price {
+
+// What everything is looked up in.
+struct Book {
+    std::span<const Tables> tables;  // one for each companion that may run out
+    const Classes* classes = nullptr;
+    std::array<double, companions> scale{};  // thousandths of a card in one of the companion's own unit
+};
+
+inline float scaled(std::int64_t amount, double scale) {
+    return static_cast<float>(static_cast<double>(amount) * scale);
+}
+
+// In units: 1/64 of a thousandth of a card.
+std::int32_t node_value(const Book& book, const Free& free);
+
+// A part of one card is tried on every card in `allowed` that it fits on.
+struct Order {
+    int bucket = 10;                  // thousandths of a card that are too little to tell two nodes apart
+    bool keep_idle_together = false;  // then the node left with the fewest idle cards
+};
+Choice least_regret(const Book& book, const Free& free, const Kind& kind, std::int32_t price,
+                    std::uint64_t allowed, const Order& order);
+
+}  // namespace crater::engine::price
