@@ -1,10 +1,13 @@
-"""What no placement of the OpenB pods can exceed, by linear programming. Needs scipy (Debian: python3-scipy); says so where it is absent.
+"""What no placement of the OpenB pods can exceed, by linear programming. Needs the solver clp (Debian: coinor-clp); says so where it is absent.
 
 Relaxed are: the cores of equal servers are one pool, memory is left out, pods may be split over servers. Exact is how pods share a card: a card
 is cut by one of the patterns of sizes that leave room for no further pod. So each figure is an upper bound."""
 import collections
 import csv
 import os
+import shutil
+import subprocess
+import tempfile
 
 CARD = 1000
 
@@ -31,15 +34,30 @@ def read(folder, workload, seed):
 
 def patterns(sizes, left=CARD):
     """How often each size, the largest first, so that no further piece fits on the card."""
-    if not sizes:
-        return [()]
     if len(sizes) == 1:
         return [(left // sizes[0],)]
-    found = []
-    for count in range(left // sizes[0], -1, -1):
-        found += [(count, *rest) for rest in patterns(sizes[1:], left - count * sizes[0])]
-    # The smallest fills the rest, so nothing smaller than it is left; larger ones must not fit either.
-    return found
+    # The smallest size takes all that is left, so that nothing fits any more.
+    return [(count, *rest) for count in range(left // sizes[0], -1, -1) for rest in patterns(sizes[1:], left - count * sizes[0])]
+
+
+def solve(costs, columns, limits):
+    """The values other than 0 of the variables, none negative, that cost the least while every row stays within its limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        problem, solution = os.path.join(folder, "problem.mps"), os.path.join(folder, "solution")
+        with open(problem, "w") as file:
+            file.write("NAME BOUND\nROWS\n N COST\n" + "".join(f" L R{row}\n" for row in range(len(limits))) + "COLUMNS\n")
+            for variable, (cost, column) in enumerate(zip(costs, columns)):
+                file.writelines(f" C{variable} {row} {value:.10g}\n" for row, value in [("COST", cost)] + [(f"R{row}", value) for row, value in column] if value)
+            file.write("RHS\n" + "".join(f" RHS R{row} {limit:.10g}\n" for row, limit in enumerate(limits) if limit) + "ENDATA\n")
+        done = subprocess.run(["clp", problem, "-dualsimplex", "-solution", solution], capture_output=True, text=True)
+        if done.returncode != 0 or not os.path.exists(solution):
+            raise RuntimeError("clp: " + done.stdout[-500:] + done.stderr[-500:])
+        with open(solution) as file:
+            if "optimal" not in (status := file.readline()).lower():
+                raise RuntimeError("clp: " + status + done.stdout[-500:])
+            # Lines "POSITION NAME VALUE REDUCED_COST", marked with ** where a tolerance was passed.
+            rows = [line.replace("**", "").split() for line in file]
+        return {int(row[1][1:]): float(row[2]) for row in rows if len(row) == 4 and row[1].startswith("C")}
 
 
 class Fluid:
@@ -55,49 +73,33 @@ class Fluid:
         cores_row = lambda k: len(self.requests) + k  # noqa: E731
         cards_row = lambda k: cores_row(len(kinds)) + k  # noqa: E731
         size_row = lambda k, z: cards_row(len(kinds)) + k * len(sizes) + z  # noqa: E731
-        self.rows, self.columns, self.values, self.of = [], [], [], []  # the matrix; of which request each first variable is
-        variable = 0
-
-        def entry(row, value):
-            self.rows.append(row), self.columns.append(variable), self.values.append(value)
+        self.columns, self.of = [], []  # of each variable its (row, value); of the first ones, whose pods they are
         for i, (cpu, milli, cards, models) in enumerate(self.requests):
             for k, ((model, has, cores), _) in enumerate(kinds):
                 if cpu > cores or cards > has or (models and model not in models):
                     continue
-                entry(i, 1.0)
-                entry(cores_row(k), cpu / 1000)
+                column = [(i, 1.0), (cores_row(k), cpu / 1000)]
                 if milli == CARD:
-                    entry(cards_row(k), cards)
+                    column.append((cards_row(k), cards))
                 elif cards:
-                    entry(size_row(k, sizes.index(milli)), 1.0)
+                    column.append((size_row(k, sizes.index(milli)), 1.0))
+                self.columns.append(column)
                 self.of.append(i)
-                variable += 1
         for k in range(len(kinds)):
             for cut in cuts:
-                entry(cards_row(k), 1.0)
-                for z, count in enumerate(cut):
-                    if count:
-                        entry(size_row(k, z), -float(count))
-                variable += 1
-        self.variables = variable
+                self.columns.append([(cards_row(k), 1.0)] + [(size_row(k, z), -float(count)) for z, count in enumerate(cut) if count])
         self.room = [count * cores / 1000 for (_, _, cores), count in kinds] + [float(count * has) for (_, has, _), count in kinds] + [0.0] * (len(kinds) * len(sizes))
 
     def best(self, arrivals, worth):
         """How many pods of each request, so that the worth is the most."""
-        from scipy.optimize import linprog
-        from scipy.sparse import csr_matrix
         demand = [0.0] * len(self.requests)
         for request in arrivals:
             demand[self.position[request]] += 1
-        limits = demand + self.room
-        matrix = csr_matrix((self.values, (self.rows, self.columns)), shape=(len(limits), self.variables))
-        cost = [-worth(self.requests[i]) for i in self.of] + [0.0] * (self.variables - len(self.of))
-        answer = linprog(cost, A_ub=matrix, b_ub=limits, method="highs")
-        if answer.status != 0:
-            raise RuntimeError(answer.message)
         placed = [0.0] * len(self.requests)
-        for i, count in zip(self.of, answer.x):
-            placed[i] += count
+        costs = [-worth(self.requests[i]) for i in self.of] + [0.0] * (len(self.columns) - len(self.of))
+        for variable, value in solve(costs, self.columns, demand + self.room).items():
+            if variable < len(self.of):
+                placed[self.of[variable]] += value
         return placed
 
     def allocation(self, arrivals):
@@ -110,11 +112,9 @@ class Fluid:
 
 def upper_bounds(folder, workload, seed):
     """lp100 and lp130: the most GPU, in percent of the cluster, of any of the pods arrived by then, chosen afterwards. prefix: the load up to which
-    all pods still fit. None, after saying so, without scipy."""
-    try:
-        import scipy.optimize  # noqa: F401
-    except ImportError:
-        print("upper bounds skipped: they need scipy (apt-get install python3-scipy)", flush=True)
+    all pods still fit. None, after saying so, without clp."""
+    if not shutil.which("clp"):
+        print("upper bounds skipped: they need the solver clp (apt-get install coinor-clp)", flush=True)
         return None
     kinds, arrivals = read(folder, workload, seed)
     fluid = Fluid(kinds, arrivals)
