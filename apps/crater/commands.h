@@ -27,6 +27,7 @@ void add_queue(CLI::App& app, Context& context);
 void add_cluster(CLI::App& app, Context& context);
 void add_token(CLI::App& app, Context& context);
 void add_events(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 
 }  // namespace crater::cli

@@ -38,12 +38,7 @@ std::size_t family_at(const std::vector<std::string>& words) {
     return at;
 }
 
-}  // namespace
-
-bool model_matches(std::string_view card, std::string_view wanted) {
-    const auto have = words_of(card);
-    const auto want = words_of(wanted);
-    if (want.empty()) return true;
+bool answers_to(const std::vector<std::string>& have, const std::vector<std::string>& want) {
     const auto has = [&](const std::string& word) {
         return std::find(have.begin(), have.end(), word) != have.end();
     };
@@ -55,6 +50,23 @@ bool model_matches(std::string_view card, std::string_view wanted) {
     if (have[h] != want[w] && is_line(have[h]) && !is_line(want[w])) ++h;  // "4090" for "rtx-4090"
     if (h == have.size() || have[h] != want[w]) return false;
     return std::all_of(want.begin() + static_cast<std::ptrdiff_t>(w), want.end(), has);
+}
+
+}  // namespace
+
+bool model_matches(std::string_view card, std::string_view wanted) {
+    const auto have = words_of(card);
+    bool any = true;  // until a name is given
+    for (std::size_t from = 0; from <= wanted.size();) {
+        const auto bar = std::min(wanted.find('|', from), wanted.size());
+        const auto want = words_of(wanted.substr(from, bar - from));
+        if (!want.empty()) {
+            if (answers_to(have, want)) return true;
+            any = false;
+        }
+        from = bar + 1;
+    }
+    return any;
 }
 
 }  // namespace crater

@@ -100,5 +100,13 @@ TEST(GpuModel, answers_to_its_full_leading_and_family_name_in_any_case) {
     EXPECT_FALSE(model_matches("", "a100"));
 }
 
+TEST(GpuModel, one_of_several_names_will_do) {
+    for (const char* wanted : {"h100|a100", "A100 | H100", "h100||a100-40gb", "|", "a100|"})
+        EXPECT_TRUE(model_matches("a100-pcie-40gb", wanted)) << wanted;
+    for (const char* wanted : {"h100|a10", "|h100", "a10|a1|"})
+        EXPECT_FALSE(model_matches("a100-pcie-40gb", wanted)) << wanted;
+    EXPECT_FALSE(model_matches("T4", "V100M16|V100M32"));
+}
+
 }  // namespace
 }  // namespace crater

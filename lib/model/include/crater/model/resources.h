@@ -21,7 +21,7 @@ struct GpuRequest {
     MilliGpu count;                    // cards; below 1000 a part of one card. 0 = no GPU
     Mebibytes memory;                  // per card; 0 = not given
     std::optional<MilliGpu> compute;   // per card, a hard cap; absent = a weight in proportion to the memory
-    std::string model;                 // full name, or its leading or family part; any case. Empty = any
+    std::string model;                 // full name, or its leading or family part; any case; "a|b" = either. Empty = any
     bool exclusive = false;            // whole cards
     Interconnect interconnect = Interconnect::any;
     std::string min_compute_capability;  // "8.0"
@@ -32,7 +32,7 @@ void describe(V& v, GpuRequest& g) {
     v.field("count", g.count, "Cards per task; a fraction below 1 (step 0.1) shares one card.");
     v.field("memory", g.memory, "GPU memory per card; below the card's size the card is shared.");
     v.field("compute", g.compute, "Hard cap on compute per card, 0.1 to 1.", {.alias = "cores"});
-    v.field("model", g.model, "GPU model: full name or its leading or family part.", {.alias = "type"});
+    v.field("model", g.model, "GPU model: full name or its leading or family part; several as a100|h100.", {.alias = "type"});
     v.field("exclusive", g.exclusive, "Whole cards, shared with nobody.");
     v.field("interconnect", g.interconnect, "How the cards must be linked.");
     v.field("min_compute_capability", g.min_compute_capability, "Least CUDA compute capability, such as 8.0.");
@@ -106,7 +106,8 @@ void describe(V& v, Resources& r) {
     v.field("disk", r.disk, "Disk.", {.alias = "ssd"});
 }
 
-// True when `card` ("a100-pcie-40gb") answers to `wanted` ("A100", "nvidia-a100", "a100-pcie-40gb"). SPEC 3.1.
+// True when `card` ("a100-pcie-40gb") answers to `wanted` ("A100", "nvidia-a100", "a100-pcie-40gb"), or to
+// one of several names joined by '|'. SPEC 3.1.
 bool model_matches(std::string_view card, std::string_view wanted);
 
 }  // namespace crater
