@@ -30,7 +30,7 @@ Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenan
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
-    shapes_.gone = [this](int shape) { seats_.leave(shape); };
+    shapes_.gone = [this](int shape) { seats_.leave(shape), pricing_.leave(shape); };
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
@@ -109,6 +109,7 @@ void Engine::Impl::on(const QueueSet& fact) {
     const bool other_policy = queue.spec.policy != fact.queue.policy;
     queue.spec = fact.queue;
     queue.declared = true;
+    pricing_.use(fact.queue.policy);
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
     if (!other_policy) return;
@@ -133,6 +134,7 @@ void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
     shapes_.forget();
     seats_.forget();
+    pricing_.forget();
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     ++victims_seen_;
     ++holdings_;
@@ -174,6 +176,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot->id_hash = hash64(fact.job.id);
     job_positions_.add(slot->id_hash, position);
+    pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
     set_fact(slot->fact, job_fact(*slot));
     enlist(*slot);
 }
@@ -189,6 +192,9 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     delist(slot);
+    const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
+                                      [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
+    if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
     for (std::size_t t = 0; t < slot.tasks.size(); ++t) {
         if (slot.tasks[t].life == TaskSlot::Life::held)
             release(slot, static_cast<int>(t), TaskSlot::Life::ended);

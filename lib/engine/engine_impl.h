@@ -109,7 +109,7 @@ class Engine::Impl {
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
     void count_own_tasks(const JobSlot& job);
-    Trace take_down(const Shape& shape, Column& view);
+    Trace take_down(int shape, Column& view) const;
     Candidate candidate(const Shape& shape, int node, std::int32_t level) const;
     std::vector<Rejection> rejections(const Shape& shape, const Trace& trace) const;
 
@@ -156,7 +156,9 @@ class Engine::Impl {
 
     Cluster cluster_;
     Shapes shapes_;
-    Seats seats_{cluster_, shapes_};
+    Pricing pricing_{cluster_};
+    Judge judge_{cluster_, shapes_, pricing_};
+    Seats seats_{judge_};
     Tenants tenants_;
     Backlog backlog_;
     std::vector<std::unique_ptr<JobSlot>> jobs_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "explain/words.h"
-#include "place/column.h"
+#include "place/judge.h"
 
 namespace crater::engine {
 namespace {
@@ -19,7 +19,7 @@ std::int64_t cores_per_card_max(JobType type) { return type == JobType::inferenc
 std::vector<int> eligible_nodes(const Shape& shape, const Cluster& cluster) {
     std::vector<int> out;
     for (const int n : cluster.by_name())
-        if (cluster.node(n).present && fixed_filter(Look(shape, cluster, n, When::empty)) < 0)
+        if (cluster.node(n).present && Judge::fixed_filter(Look(shape, cluster, n, When::empty)) < 0)
             out.push_back(n);
     return out;
 }

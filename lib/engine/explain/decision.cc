@@ -28,11 +28,11 @@ std::vector<ScoreTerm> weighted_terms(const Look& look) {
 }  // namespace
 
 // The trace of a view of all nodes.
-Trace Engine::Impl::take_down(const Shape& shape, Column& view) {
-    (void)shape;
+Trace Engine::Impl::take_down(int shape, Column& view) const {
     Trace out;
-    const auto best = view.best(cluster_, out.best.size());
-    for (std::size_t i = 0; i < best.size(); ++i) out.best[i] = {best[i], view.at(cluster_.rank(best[i])).score};
+    out.shape = shape;
+    const auto best = view.best(out.best.size());
+    for (std::size_t i = 0; i < best.size(); ++i) out.best[i] = {best[i], view.at(cluster_.rank(best[i])).level};
     std::size_t at = 0;
     for (std::size_t f = 0; f < filter::table().size() && at < out.lacks.size(); ++f)
         if (view.rejected(f) > 0) out.lacks[at++] = {static_cast<std::int32_t>(f), view.rejected(f)};
@@ -41,8 +41,9 @@ Trace Engine::Impl::take_down(const Shape& shape, Column& view) {
 
 Candidate Engine::Impl::candidate(const Shape& shape, int node, std::int32_t level) const {
     const auto& name = cluster_.node(node).name;
-    auto terms = is_ordered(shape.policy) ? fit_terms(level) : weighted_terms(Look(shape, cluster_, node));
-    const double score = is_ordered(shape.policy) ? mean(terms) : level / 1e6;
+    const bool weighted = kind_of(shape.policy) == Kind::weighted;
+    auto terms = weighted ? weighted_terms(Look(shape, cluster_, node)) : terms_of(shape.policy, level);
+    const double score = weighted ? level / 1e6 : mean(terms);
     return {name, score, std::move(terms)};
 }
 

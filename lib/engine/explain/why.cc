@@ -88,7 +88,7 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     const auto filters = filter::table();
     count_own_tasks(slot);
     Column view;
-    view.refresh(shape, cluster_, shape.node.exclusive ? &own_tasks_ : nullptr);
+    view.refresh(slot.shape, judge_, shape.node.exclusive ? &own_tasks_ : nullptr);
     const auto look_at = [&](int n) {
         return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
     };
@@ -304,15 +304,11 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
 DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     const int q = backlog_.find(request.queue);
-    const Shape shape = make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy);
+    const int position = shapes_.take(make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy));
+    const Shape& shape = shapes_.at(position);
     Column view;
-    view.refresh(shape, cluster_);
-    const Trace seen = take_down(shape, view);
-    DecisionTrace out;
-    out.policy = name_of(shape.policy);
-    for (const auto& mark : seen.best)
-        if (mark.node >= 0) out.candidates.push_back(candidate(shape, mark.node, mark.level));
-    out.rejections = rejections(shape, seen);
+    view.refresh(position, judge_);
+    DecisionTrace out = words(take_down(position, view));
     // The tasks of a gang go one after the other; without room for the last there is no candidate.
     const auto mark = cluster_.mark();
     std::vector<Slices> slices;
@@ -320,7 +316,7 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
     bool whole = true;
     for (std::int64_t i = 0; i < request.spec->tasks && whole; ++i) {
-        view.refresh(shape, cluster_, &own_tasks_);
+        view.refresh(position, judge_, &own_tasks_);
         const int best = view.best();
         if (!(whole = best >= 0)) break;
         slices.push_back(
@@ -329,6 +325,7 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
         cluster_.try_book(slices.back(), 1);
     }
     cluster_.undo_to(mark);
+    shapes_.drop(position);
     if (!whole) out.candidates.clear();
     return out;
 }

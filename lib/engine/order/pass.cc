@@ -42,10 +42,8 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
         return seats_.best(members.shape, looked_) || (blocked.gains_seen = gains_, false);
     for (auto g = blocked.gains_seen; g < gains_; ++g) {
         ++looked_;
-        if (evaluate(Look(shapes_.at(members.shape), cluster_,
-                          gained_nodes_[static_cast<std::size_t>(g - gained_base_)]))
-                .fits())
-            return true;
+        const int n = gained_nodes_[static_cast<std::size_t>(g - gained_base_)];
+        if (Judge::fits(Look(shapes_.at(members.shape), cluster_, n))) return true;
     }
     blocked.gains_seen = gains_;
     return false;
@@ -55,6 +53,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     Plan plan;
     looked_ = 0;
     wake_at_.reset();
+    if (pricing_.reprice()) seats_.levels_changed();
     const auto gains_before = gains_;
     int considered = 0;
     const auto spent = [&] {

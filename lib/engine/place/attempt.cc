@@ -70,9 +70,9 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
     for (int i = 0; i < slot.waiting; ++i) {
         Spot spot;
         if (alone) {
-            looked_ += own_view.refresh(shape, cluster_, &own_tasks_);
+            looked_ += own_view.refresh(slot.shape, judge_, &own_tasks_);
             spot.node = own_view.best();
-            if (i == 0) out.trace = take_down(shape, own_view), out.trace.shape = slot.shape;
+            if (i == 0) out.trace = take_down(slot.shape, own_view);
         } else {
             spot = seats_.best(slot.shape, looked_, i == 0 ? &out.trace : nullptr);
         }
@@ -80,9 +80,9 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
             out.kind = Outcome::no_room;
             break;
         }
-        if (i == 0 && !is_ordered(shape.policy)) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
-        const Look look(shape, cluster_, spot.node, When::now,
-                        alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
+        if (i == 0 && kind_of(shape.policy) == Kind::weighted) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
+        Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
+        if (spot.card >= 0) look.take(spot.card);
         out.slices.push_back(look.slices());
         if (alone) ++own_tasks_[static_cast<std::size_t>(spot.node)];
         cluster_.try_book(out.slices.back(), 1);

@@ -1,64 +1,11 @@
 #include "place/column.h"
 
 #include <bit>
-#include <cmath>
-
-#include "filter/filter.h"
-#include "place/level.h"
-#include "place/policy.h"
-#include "score/score.h"
 
 namespace crater::engine {
-namespace {
 
-bool is_asked(const Shape& shape, std::size_t position) { return shape.asked >> position & 1; }
-
-}  // namespace
-
-int fixed_filter(const Look& look) {
-    for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
-        if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look))
-            return position;
-    }
-    return -1;
-}
-
-int standing_filter(const Look& look) {
-    for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
-        if (row.order >= filter::standing_below) break;
-        if (is_asked(look.shape, position) && !row.passes(look)) return position;
-    }
-    return -1;
-}
-
-std::int32_t score_of(const Look& look) {
-    const Choice& choice = *look.choice();
-    const auto weights = weights_of(look.shape.policy);
-    const auto scores = score::table();
-    double sum = 0, total = 0;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-        if (weights[i] == 0) continue;
-        sum += weights[i] * scores[i]->value(look, choice);
-        total += weights[i];
-    }
-    // Compared as whole numbers, so that no last bit of a sum decides.
-    return total > 0 ? static_cast<std::int32_t>(std::lround(sum / total * 1e6)) : 0;
-}
-
-Verdict evaluate(const Look& look, bool known_fixed) {
-    if (!look.node.present) return {-1, absent};
-    for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
-        if (!is_asked(look.shape, position)) continue;
-        if (known_fixed && row.kind == filter::Kind::fixed) continue;
-        if (!row.passes(look)) return {-1, position};
-    }
-    return {is_ordered(look.shape.policy) ? fit_level(look).value : score_of(look), 0};
-}
-
-int Column::refresh(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>* own_tasks) {
+int Column::refresh(int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks) {
+    const Cluster& cluster = judge.cluster();
     const auto nodes = static_cast<std::size_t>(cluster.size());
     int looked = 0;
     if (!filled_ || layout_ != cluster.layout()) {
@@ -72,36 +19,36 @@ int Column::refresh(const Shape& shape, const Cluster& cluster, const std::vecto
     }
     const auto end = cluster.changes_end();
     if (!filled_ || synced_ < cluster.changes_begin() || end - synced_ > nodes) {
-        for (const int n : node_of_) look_at(n, shape, cluster, own_tasks), ++looked;
+        for (const int n : node_of_) look_at(n, shape, judge, own_tasks), ++looked;
     } else {
         for (auto at = synced_; at < end; ++at)
-            look_at(cluster.change(at), shape, cluster, own_tasks), ++looked;
+            look_at(cluster.change(at), shape, judge, own_tasks), ++looked;
     }
     filled_ = true;
     synced_ = end;
     return looked;
 }
 
-void Column::look_at(int n, const Shape& shape, const Cluster& cluster,
-                     const std::vector<std::int64_t>* own_tasks) {
+void Column::look_at(int n, int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks) {
+    const Cluster& cluster = judge.cluster();
     const auto rank = static_cast<std::size_t>(cluster.rank(n));
     Entry& entry = entries_[rank];
     if (entry.counted && entry.version == cluster.version(n)) return;
-    const Look look(shape, cluster, n, When::now, own_tasks ? (*own_tasks)[static_cast<std::size_t>(n)] : 0);
+    const Look look(judge.shape(shape), cluster, n, When::now, own_tasks ? (*own_tasks)[static_cast<std::size_t>(n)] : 0);
     if (!entry.counted || entry.hardware != look.node.hardware_version) {
         entry.hardware = look.node.hardware_version;
-        entry.fixed = static_cast<std::int16_t>(look.node.present ? fixed_filter(look) : -1);
+        entry.fixed = static_cast<std::int16_t>(look.node.present ? Judge::fixed_filter(look) : -1);
     }
     const auto count = [&](int by) {
         if (!entry.verdict.fits() && entry.verdict.filter != absent) rejected_[entry.verdict.filter] += by;
     };
     if (entry.counted) count(-1);
     entry.verdict =
-        entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)} : evaluate(look, true);
+        entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)} : judge.verdict(shape, look, true);
     count(1);
     entry.counted = true;
     entry.version = cluster.version(n);
-    set_leaf(rank, entry.verdict.score);
+    set_leaf(rank, entry.verdict.level);
 }
 
 void Column::set_leaf(std::size_t rank, std::int32_t score) {
@@ -123,7 +70,7 @@ std::size_t Column::top() const {
 
 int Column::best() const { return tree_[1] < 0 ? -1 : node_of_[top()]; }
 
-std::vector<int> Column::best(const Cluster&, std::size_t count) {
+std::vector<int> Column::best(std::size_t count) {
     std::vector<std::pair<std::size_t, std::int32_t>> taken;
     std::vector<int> out;
     while (out.size() < count && tree_[1] >= 0) {

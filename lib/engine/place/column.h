@@ -7,34 +7,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "place/look.h"
+#include "place/judge.h"
 
 namespace crater::engine {
-
-// A level (place/level.h), or -1 with the filter that turned the node away.
-inline constexpr std::uint8_t absent = 255;  // the node is no more: no filter's doing
-struct Verdict {
-    std::int32_t score = -1;
-    std::uint8_t filter = 0;
-    bool fits() const { return score >= 0; }
-};
-// Looks at one node. `known_fixed`: the filters of what the node is were passed before.
-Verdict evaluate(const Look& look, bool known_fixed = false);
-// The first filter of what the node is that it fails; -1 when it passes them all.
-int fixed_filter(const Look& look);
-// The first standing filter that it fails; -1 when it passes them all.
-int standing_filter(const Look& look);
-std::int32_t score_of(const Look& look);  // of a weighted policy, in millionths
 
 class Column {
   public:
     // Brings it up to date; gives the number of nodes looked at. `own_tasks`: as in Look, by node, may be
     // null.
-    int refresh(const Shape& shape, const Cluster& cluster,
-                const std::vector<std::int64_t>* own_tasks = nullptr);
+    int refresh(int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks = nullptr);
 
     int best() const;                                                  // node, -1 when none fits
-    std::vector<int> best(const Cluster& cluster, std::size_t count);  // nodes, best first
+    std::vector<int> best(std::size_t count);  // nodes, best first
     Verdict at(int rank) const { return entries_[static_cast<std::size_t>(rank)].verdict; }
     bool right_kind(int rank) const {
         return entries_[static_cast<std::size_t>(rank)].fixed < 0;
@@ -51,8 +35,7 @@ class Column {
         bool counted = false;
     };
 
-    void look_at(int n, const Shape& shape, const Cluster& cluster,
-                 const std::vector<std::int64_t>* own_tasks);
+    void look_at(int n, int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks);
     void set_leaf(std::size_t rank, std::int32_t score);
     std::size_t top() const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "place/pricing.h"
+
 namespace crater::engine {
 namespace {
 
@@ -26,7 +28,17 @@ std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
 }
 
-bool is_ordered(Policy policy) { return policy == Policy::best_fit || policy == Policy::priority; }
+Kind kind_of(Policy policy) {
+    switch (policy) {
+        case Policy::best_fit:
+        case Policy::priority: return Kind::ordered;
+        case Policy::fragmentation:
+        case Policy::price: return Kind::learned;
+        case Policy::binpack:
+        case Policy::spread: break;
+    }
+    return Kind::weighted;
+}
 
 bool is_plain(const Shape& shape) {
     return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
@@ -113,6 +125,12 @@ std::vector<ScoreTerm> fit_terms(std::int32_t level) {
     return {{"interconnect", (level >> quality_at) / 2.0, 4},
             {"fit", static_cast<double>(left) / left_max, 2},
             {"load", (static_cast<std::size_t>(level) & (cpu_classes - 1)) / (cpu_classes - 1.0), 1}};
+}
+
+std::vector<ScoreTerm> terms_of(Policy policy, std::int32_t level) {
+    if (policy == Policy::price) return price_terms(level);
+    if (policy == Policy::fragmentation) return fragmentation_terms(level);
+    return fit_terms(level);
 }
 
 }  // namespace crater::engine

@@ -12,8 +12,9 @@
 
 namespace crater::engine {
 
-// Ordered or weighted. An ordered policy has a level for every shape; a plain shape has it without a look.
-bool is_ordered(Policy policy);
+// A policy adds weighted terms up, or orders by one thing after the other, or has learned what a node is worth (place/pricing.h).
+enum class Kind { weighted, ordered, learned };
+Kind kind_of(Policy policy);
 // Cards at most one, nothing of disks, bandwidth, links or NUMA domains that must be met: the room tells whether it fits.
 bool is_plain(const Shape& shape);
 
@@ -34,6 +35,8 @@ Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memo
                 std::size_t count);
 Level fit_level(const Look& look);
 std::vector<ScoreTerm> fit_terms(std::int32_t level);
+
+std::vector<ScoreTerm> terms_of(Policy policy, std::int32_t level);  // not of a weighted one
 
 // The packed room of a node and its cards (an entry per card of the node).
 Room room_of(const Cluster& cluster, int node, CardRoom* cards);

@@ -56,6 +56,8 @@ struct Look {
     bool disk_serves(std::size_t k) const;  // by what it is
     bool disk_holds(std::size_t k) const;   // by what is free
 
+    // The policy has chosen the card; to be said before the choice is made.
+    void take(int card) { cards.load &= Mask{1} << card; }
     // All parts together; none when they cannot be had at once. Remembered.
     const std::optional<Choice>& choice() const;
     // The choice as slices, with the whole cores picked.

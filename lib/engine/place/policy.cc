@@ -31,6 +31,8 @@ constexpr Preset presets[] = {
                          {"numa", 1}, {"disk", 1}, {"fit", 0}, {"fragmentation", 0}}}},
     {Policy::priority, {{{"fit", 4}, {"fragmentation", 3}, {"gpu_thrift", 3}, {"interconnect", 2},
                          {"numa", 1}, {"disk", 1}, {"load", 1}, {"capacity", 1}}}},
+    {Policy::fragmentation, {}},  // these two learn (place/pricing.h)
+    {Policy::price, {}},
 };
 // clang-format on
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "filter/filter.h"
-#include "place/column.h"
 
 namespace crater::engine {
 namespace {
@@ -59,6 +58,14 @@ void Seats::forget() {
     built_ = false;
 }
 
+void Seats::levels_changed() {
+    for (std::size_t s = 0; s < seats_.size(); ++s) {
+        if (!seats_[s] || seats_[s]->standing.empty() || kind_of(judge_.shape(seats_[s]->shape).policy) != Kind::learned) continue;
+        for (std::size_t n = 0; n < entries_.size(); ++n)
+            if (entries_[n].open.has(s)) pend(*seats_[s], static_cast<int>(n));
+    }
+}
+
 // Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
@@ -68,7 +75,7 @@ void Seats::build() {
     const auto needs = [&](auto need_of) {
         std::vector<std::int64_t> out(seats_.size(), 0);
         for (std::size_t s = 0; s < seats_.size(); ++s)
-            if (seats_[s]) out[s] = need_of(shapes_.at(seats_[s]->shape));
+            if (seats_[s]) out[s] = need_of(judge_.shape(seats_[s]->shape));
         return out;
     };
     cpu_.build(needs([](const Shape& shape) { return shape.cards > 0 ? shape.cpu : 0; }));
@@ -104,15 +111,16 @@ void Seats::build() {
 // A seat that knows nothing yet.
 void Seats::fill(std::size_t s) {
     Seat& seat = *seats_[s];
-    const Shape& shape = shapes_.at(seat.shape);
-    seat.plain = is_plain(shape) && is_ordered(shape.policy);
-    seat.indexed = seat.plain && mixed_ == 0;
+    const Shape& shape = judge_.shape(seat.shape);
+    seat.plain = is_plain(shape) && kind_of(shape.policy) != Kind::weighted;
+    seat.indexed = seat.plain && kind_of(shape.policy) == Kind::ordered && mixed_ == 0;
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     treed_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
         seat.tree.reset(entries_.size());
+        seat.cards.assign(entries_.size(), -1);
         seat.is_pending.assign((entries_.size() + 63) / 64, 0);
         seat.pending.clear();
     }
@@ -209,7 +217,7 @@ void Seats::stand(std::size_t s, int n) {
     if (now < stands) --seat.standing_count[now];
     now = absent;
     if (cluster_.node(n).present) {
-        const int fails = standing_filter(Look(shapes_.at(seat.shape), cluster_, n));
+        const int fails = Judge::standing_filter(Look(judge_.shape(seat.shape), cluster_, n));
         now = fails < 0 ? stands : static_cast<std::uint8_t>(fails);
         if (fails >= 0) ++seat.standing_count[now];
     }
@@ -239,22 +247,16 @@ void Seats::settle(std::size_t s, int& looked) {
         const Level level = entries_[at].open.has(s) ? level_on(seat, n) : Level{};
         const auto rank = static_cast<std::size_t>(cluster_.rank(n));
         seat.tree.set(rank, level.value);
-        if (!seat.cards.empty()) seat.cards[rank] = static_cast<std::int8_t>(level.card);
+        seat.cards[rank] = static_cast<std::int8_t>(level.card);
     }
     seat.pending.clear();
 }
 
 Level Seats::level_on(const Seat& seat, int n) const {
-    const Shape& shape = shapes_.at(seat.shape);
-    const Node& node = cluster_.node(n);
     const Room& room = entries_[static_cast<std::size_t>(n)].room;
-    if (!seat.plain || room.mixed) {
-        const Verdict verdict = evaluate(Look(shape, cluster_, n), true);
-        return {verdict.score};
-    }
-    const int type = room.card_type;
-    return fit_level(shape, type < 0 ? nullptr : &shape.need(cluster_, type), type < 0 ? 0 : cluster_.type(type).memory, room,
-                     card_rooms_.data() + node.cards_at, node.cards.size());
+    if (seat.plain && !room.mixed) return judge_.level(seat.shape, n, room, card_rooms_.data() + cluster_.node(n).cards_at);
+    const Verdict verdict = judge_.verdict(seat.shape, Look(judge_.shape(seat.shape), cluster_, n), true);
+    return {verdict.level, verdict.card};
 }
 
 Spot Seats::best(int shape, int& looked, Trace* trace) {
@@ -272,7 +274,7 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
 
 // All nodes looked at once, those without room passed over by their rooms.
 Spot Seats::scan(int position, int& looked, Trace* trace) {
-    const Shape& shape = shapes_.at(position);
+    const Shape& shape = judge_.shape(position);
     std::array<int, 64> lacks{};
     std::vector<Spot> best;
     for (const int n : cluster_.by_name()) {
@@ -281,12 +283,12 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
         const bool short_of_cpu = shape.cpu > (shape.cards > 0 ? room.cpu : room.cpu_only);
         if (!trace && (short_of_cpu || shape.memory > room.memory)) continue;
         ++looked;
-        const Verdict verdict = evaluate(Look(shape, cluster_, n));
+        const Verdict verdict = judge_.verdict(position, Look(shape, cluster_, n));
         if (!verdict.fits()) {
             if (verdict.filter != absent) ++lacks[verdict.filter];
             continue;
         }
-        const Spot spot{n, verdict.score};
+        const Spot spot{n, verdict.level, verdict.card};
         const auto place = std::find_if(best.begin(), best.end(), [&](const Spot& other) { return other.level < spot.level; });
         if (place == best.end() && best.size() == std::tuple_size_v<decltype(Trace::best)>) continue;
         best.insert(place, spot);
@@ -305,7 +307,7 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
 Spot Seats::from_tree(Seat& seat, Trace* trace) {
     if (seat.tree.empty()) return {};
     const auto rank = seat.tree.top();
-    const Spot winner{cluster_.by_name()[rank], seat.tree.at(rank), seat.cards.empty() ? -1 : seat.cards[rank]};
+    const Spot winner{cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]};
     if (!trace) return winner;
     std::size_t count = 0;
     std::array<std::size_t, std::tuple_size_v<decltype(Trace::best)>> ranks{};
@@ -324,7 +326,7 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     Spot winner;
     std::size_t count = 0;
     int patience = runner_up_patience;
-    fit_.walk(cluster_, shapes_.at(seat.shape), [&](int n) {
+    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n) {
         if (winner && --patience < 0) return false;
         if (!entries_[static_cast<std::size_t>(n)].open.has(s)) return true;
         ++looked;

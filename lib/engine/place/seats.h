@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "place/fit_index.h"
-#include "place/level.h"
+#include "place/judge.h"
 #include "place/max_tree.h"
 #include "place/room.h"
-#include "place/shapes.h"
 #include "place/thresholds.h"
 
 namespace crater::engine {
@@ -32,7 +31,7 @@ struct Spot {
 
 class Seats {
   public:
-    Seats(const Cluster& cluster, const Shapes& shapes) : cluster_(cluster), shapes_(shapes) {}
+    explicit Seats(const Judge& judge) : judge_(judge), cluster_(judge.cluster()) {}
 
     // The best node for a shape now; adds the nodes looked at to `looked`. `trace`, when not null, gets the next five too, and what
     // the other nodes lack.
@@ -41,6 +40,7 @@ class Seats {
 
     void leave(int shape);  // the shape is no more
     void forget();          // settings changed: everything known is void
+    void levels_changed();  // of the policies that learn
 
   private:
     struct Seat {
@@ -51,7 +51,7 @@ class Seats {
         std::vector<std::uint8_t> standing;     // by node: the filter that turns it away whatever is free
         std::array<int, 64> standing_count{};   // by filter
         MaxTree tree;                           // levels by rank
-        std::vector<std::int8_t> cards;         // by rank, the card chosen; empty when that is left to the look
+        std::vector<std::int8_t> cards;         // by rank, the card the policy chose, or -1
         std::vector<std::uint64_t> is_pending;  // by node
         std::vector<int> pending;               // nodes to look at again
     };
@@ -87,8 +87,8 @@ class Seats {
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;
 
+    const Judge& judge_;
     const Cluster& cluster_;
-    const Shapes& shapes_;
     std::unordered_map<int, std::size_t> seat_of_;  // by shape; never walked
     std::vector<std::unique_ptr<Seat>> seats_;      // null: free
     std::unordered_set<int> asked_once_;            // shapes without a seat; never walked

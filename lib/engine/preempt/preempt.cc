@@ -71,7 +71,7 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     for (int n = 0; n < cluster_.size(); ++n) {
         const auto& held_here = held_on_[static_cast<std::size_t>(n)];
         if (held_here.empty() || !cluster_.node(n).takes_work() ||
-            fixed_filter(Look(shape, cluster_, n)) >= 0)
+            Judge::fixed_filter(Look(shape, cluster_, n)) >= 0)
             continue;
         for (const auto& held : held_here)
             if (job(held.job).can_yield_to(preemptor) &&
@@ -175,7 +175,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::what_stops_already(const Sh
         without_stopping(n);
         const bool eased = cluster_.mark() > mark;
         const Look look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
-        if (eased && (++looked_, evaluate(look).fits())) {
+        if (eased && (++looked_, Judge::fits(look))) {
             VictimSet none;
             none.plan = {look.slices()};
             cluster_.undo_to(mark);
@@ -201,7 +201,7 @@ void Engine::Impl::least_of_node(int n, const std::vector<int>& here, const Shap
         if (!better(alone, *best)) return;
     }
     const auto own = own_tasks_[static_cast<std::size_t>(n)];
-    const auto fits = [&] { return ++looked_, evaluate(Look(shape, cluster_, n, When::now, own)).fits(); };
+    const auto fits = [&] { return ++looked_, Judge::fits(Look(shape, cluster_, n, When::now, own)); };
     const auto offer = [&](const std::vector<int>& jobs) {
         VictimSet set;
         set.jobs = jobs;

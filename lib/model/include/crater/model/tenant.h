@@ -11,10 +11,11 @@
 
 namespace crater {
 
-enum class Policy { best_fit, binpack, spread, priority };
+enum class Policy { best_fit, binpack, spread, priority, fragmentation, price };
 inline std::span<const EnumName<Policy>> enum_names(Policy) {
     static constexpr EnumName<Policy> names[] = {{Policy::best_fit, "best_fit"}, {Policy::binpack, "binpack"},
-        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"}};
+        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"},
+        {Policy::fragmentation, "fragmentation"}, {Policy::price, "price"}};
     return names;
 }
 
