@@ -94,6 +94,8 @@ void Seats::build() {
         cards_[t].memory.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.memory; }));
         cards_[t].compute.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.compute; }));
     }
+    for (auto& seat : seats_)
+        if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
     entries_.resize(nodes);
     fit_.reset(cluster_);
     mixed_ = 0;
@@ -103,7 +105,7 @@ void Seats::build() {
         refresh(static_cast<int>(n), true);
     }
     for (std::size_t s = 0; s < seats_.size(); ++s)
-        if (seats_[s] && (reordered || seats_[s]->standing.size() != nodes)) fill(s);
+        if (seats_[s] && seats_[s]->standing.empty()) fill(s);
     synced_ = cluster_.changes_end();
     built_ = true;
 }
