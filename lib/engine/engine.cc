@@ -27,6 +27,7 @@ std::vector<NodeBook> Engine::books() const { return impl_->books(); }
 Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
 std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free(); }
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
+std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
@@ -168,7 +169,9 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->position = position;
     slot->queue = backlog_.intern(fact.job.queue);
     slot->tenant = tenants_.intern(fact.job.tenant);
-    slot->shape = shapes_.take(make_shape(*fact.job.spec, backlog_.queue(slot->queue).spec.policy));
+    const Policy policy = backlog_.queue(slot->queue).spec.policy;
+    pricing_.use(policy);
+    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy));
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;
@@ -293,6 +296,11 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (std::find(victims.begin(), victims.end(), victim.position) == victims.end())
         victims.push_back(victim.position);
     wait_for(preemptor, std::move(victims), preemptor.pledge);
+}
+
+// A text that cannot be read is as good as none: the policies learn anew.
+void Engine::Impl::on(const Remembered& fact) {
+    if (pricing_.load(fact.learned)) seats_.levels_changed();
 }
 
 void Engine::Impl::on(const LoadSampled& fact) {

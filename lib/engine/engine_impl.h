@@ -39,6 +39,7 @@ class Engine::Impl {
     void on(const TaskFreed& fact);
     void on(const JobRequeued& fact);
     void on(const TaskRequeued& fact);
+    void on(const Remembered& fact);
     void on(const LoadSampled& fact);
     void on(const PreemptionStarted& fact);
 
@@ -58,6 +59,8 @@ class Engine::Impl {
     Usage usage(const std::string& tenant) const;
     // admit/admit.cc
     Result<Admitted> admit(EngineJob job);
+
+    std::string learned() const { return pricing_.in_use() ? pricing_.save() : std::string(); }
 
     std::uint64_t state_hash() const { return facts_; }
 

@@ -304,7 +304,9 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
 DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     const int q = backlog_.find(request.queue);
-    const int position = shapes_.take(make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy));
+    const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
+    pricing_.use(policy);
+    const int position = shapes_.take(make_shape(*request.spec, policy));
     const Shape& shape = shapes_.at(position);
     Column view;
     view.refresh(position, judge_);

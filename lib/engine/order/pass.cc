@@ -53,7 +53,10 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     Plan plan;
     looked_ = 0;
     wake_at_.reset();
-    if (pricing_.reprice()) seats_.levels_changed();
+    if (const auto news = pricing_.reprice(); news != Pricing::News::none) {
+        seats_.levels_changed();
+        plan.learned = news == Pricing::News::prices;
+    }
     const auto gains_before = gains_;
     int considered = 0;
     const auto spent = [&] {

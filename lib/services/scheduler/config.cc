@@ -74,9 +74,9 @@ Result<void> check(const Config& config) {
 }  // namespace
 
 std::vector<QueueSpec> Config::default_queues() {
-    return {{.name = "training", .policy = Policy::best_fit, .priority = {500}, .types = {JobType::training}},
+    return {{.name = "training", .policy = Policy::price, .priority = {500}, .types = {JobType::training}},
             {.name = "inference", .policy = Policy::spread, .priority = {700}, .types = {JobType::inference, JobType::interactive}},
-            {.name = "offline", .policy = Policy::priority, .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
+            {.name = "offline", .policy = Policy::price, .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
 }
 
 Result<Config> read_config(std::string_view yaml) {

@@ -231,6 +231,8 @@ Result<void> Scheduler::Impl::recover() {
     CRATER_TRY_VOID(load_jobs(update));
     CRATER_TRY_VOID(load_outbox());
     verify_hash(stored_hash.value_or(""));
+    CRATER_TRY(learned, env_.store.get("meta/learned"));
+    if (learned) engine_.apply(engine::Remembered{*learned});
 
     update.revision = env_.store.revision();
     update.state_hash = hex(stored_hash_);

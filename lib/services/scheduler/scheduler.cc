@@ -55,6 +55,7 @@ void Scheduler::Impl::decide() {
     const Instant at = now();
     const engine::Plan plan = engine_.pass(at);
     if (env_.metrics) env_.metrics->observe(metric::decision, static_cast<double>(env_.clock.ticks_us() - began) / 1e6);
+    if (plan.learned) write("meta/learned", engine_.learned());
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
     tell_dependents();

@@ -89,10 +89,11 @@ struct TaskFreed { std::string job; std::int64_t task; };                 // its
 struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
 struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
 struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
+struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
 using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
-                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, LoadSampled>;
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
 struct Placement {
@@ -109,6 +110,7 @@ struct Plan {
     std::vector<Placement> placements;
     std::vector<Preemption> preemptions;
     bool more = false;  // the work bound was reached: call again soon
+    bool learned = false;  // prices were found anew: `learned` is worth storing
 };
 
 struct PassLimits {
@@ -166,6 +168,9 @@ class Engine {
     std::vector<FreeSlice> largest_free() const;  // per GPU model
     // What a tenant holds now, its descendants included.
     Usage usage(const std::string& tenant) const;
+
+    // What the policies that learn have learned, as text for the store (Remembered). Not part of the state hash.
+    std::string learned() const;
 
     std::uint64_t state_hash() const;
 

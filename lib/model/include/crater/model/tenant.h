@@ -21,7 +21,7 @@ inline std::span<const EnumName<Policy>> enum_names(Policy) {
 
 struct QueueSpec {
     std::string name;
-    Policy policy = Policy::best_fit;
+    Policy policy = Policy::price;
     Priority priority{500};  // of jobs that give none
     bool default_preemptible = false;
     std::vector<JobType> types;  // job types that go here when they name no queue

@@ -63,7 +63,7 @@ struct Config {
     std::optional<TlsConfig> tls;
     MetricsConfig metrics;
     StoreConfig store;
-    Policy scheduling_policy = Policy::best_fit;  // of queues that name none
+    Policy scheduling_policy = Policy::price;  // of queues that name none
     Millis heartbeat_interval{10'000};
     Millis heartbeat_timeout{30'000};
     Millis sample_interval{5'000};
