@@ -47,6 +47,8 @@ void Pricing::use(Policy policy) {
 }
 
 int Pricing::kind(Rule& from, int position, const Shape& shape) {
+    // A new type of card may serve the shape too, with another part of it.
+    if (types_ != cluster_.type_count()) forget();
     const auto [it, fresh] = from.kinds.try_emplace(position, -1);
     if (fresh) it->second = from.prices->intern(demand_of(shape, cluster_));
     return it->second;
@@ -67,6 +69,7 @@ void Pricing::leave(int position) {
 }
 
 void Pricing::forget() {
+    types_ = cluster_.type_count();
     for (auto& each : rules_) each.kinds.clear();
 }
 
@@ -134,7 +137,8 @@ Level Pricing::level(int position, const Shape& shape, int n, const Room& room, 
     for (std::size_t c = 0; c < count; ++c) left_[c] = cards[c].left;
     const auto choice = by.prices->choose(free_of(n, room, {left_.data(), count}, by.looks_at_all), kind(by, position, shape), fitting);
     // Of a node with cards of several types nothing is known, but it fits.
-    if (shape.cards > 0) return {std::max(0, choice.level), choice.card};
+    const bool can_be_had = choice.card >= 0 && (fitting >> choice.card & 1);
+    if (shape.cards > 0) return {std::max(0, choice.level), can_be_had ? choice.card : -1};
     // Work without a GPU stays off nodes that have them.
     return {choice.level / 2 + (count == 0 ? 1 << 30 : 0)};
 }

@@ -57,6 +57,7 @@ class Pricing {
     void restore(Policy policy, price::Learned learned);
 
     const Cluster& cluster_;
+    int types_ = 0;  // of cards, when the kinds were made
     std::array<Rule, 2> rules_;
     // The cluster as the prices see it, while they are found.
     std::vector<std::int16_t> left_now_, left_empty_;
