@@ -28,17 +28,18 @@ class FitIndex {
         int type = -1;
         bool present = false;
         std::uint16_t idle = 0, cpu_only = 0;
-        std::vector<std::uint16_t> slices;  // ascending, each once
+        std::uint8_t cores = 0;
+        std::vector<std::uint8_t> steps;  // what is left of each card, in steps; 255: it takes nothing
     };
     struct OfType {
         Buckets idle, slices;  // of nodes with cards of one type
     };
-    void move_slices(std::size_t rank, Home& home, int type, const std::vector<std::uint16_t>& to);
+    void leave_slices(std::size_t rank, const Home& home);
+    void move_slices(std::size_t rank, Home& home, const CardRoom* cards, std::size_t count);
 
     std::vector<Home> homes_;  // by node
     std::vector<OfType> types_;
     Buckets cpu_only_;
-    std::vector<std::uint16_t> scratch_;
 };
 
 template <class F>

@@ -8,7 +8,7 @@ namespace crater::engine {
 namespace {
 
 constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr int runner_up_patience = 64;       // nodes passed over in search of the next five
+constexpr int runner_up_patience = 16;       // nodes passed over in search of the next five
 constexpr std::uint8_t stands = 254;       // no standing filter turns the node away
 
 }  // namespace

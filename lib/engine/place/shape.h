@@ -48,10 +48,14 @@ struct Shape {
 
     std::uint64_t asked = 0;  // filters that concern it, by position in their table
 
-    const CardNeed& need(const Cluster& cluster, int card_type) const;
+    const CardNeed& need(const Cluster& cluster, int card_type) const {
+        const auto at = static_cast<std::size_t>(card_type);
+        return at < needs_.size() && needs_[at].known ? needs_[at] : find_need(cluster, card_type);
+    }
     void forget_needs() { needs_.clear(); }
 
   private:
+    const CardNeed& find_need(const Cluster& cluster, int card_type) const;
     mutable std::vector<CardNeed> needs_;  // by card type
 };
 
