@@ -58,6 +58,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         plan.learned = news == Pricing::News::prices;
     }
     const auto gains_before = gains_;
+    plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
         const int scans = looked_ / std::max(1, cluster_.size());

@@ -90,6 +90,12 @@ std::int64_t Look::card_memory_free(std::size_t c) const {
     return std::max<std::int64_t>(0, card_memory(c) - card(c).memory);
 }
 
+std::int64_t Look::card_left(std::size_t c) const {
+    const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
+    const auto total = card_memory(c);
+    return total > 0 ? std::min(compute, card_memory_free(c) * 1000 / total) : compute;
+}
+
 bool Look::domain_holds(std::size_t d) const {
     const Domain& part = node.domains[d];
     return shape.cpu <= part.cpu - domain(d).cpu &&

@@ -53,6 +53,7 @@ struct Look {
     std::int64_t memory_free() const;
     std::int64_t bandwidth_free_max() const;  // in the best domain
     std::int64_t card_memory_free(std::size_t c) const;
+    std::int64_t card_left(std::size_t c) const;  // thousandths: the lesser of compute and memory
     bool domain_holds(std::size_t d) const;
     bool disk_serves(std::size_t k) const;  // by what it is
     bool disk_holds(std::size_t k) const;   // by what is free

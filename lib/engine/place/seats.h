@@ -73,6 +73,7 @@ class Seats {
     std::optional<std::size_t> seat_for(int shape);  // none: it is asked about for the first time, or all are taken
     void build();
     void fill(std::size_t seat);
+    bool is_square(const Shape& shape) const;
     void sync();
     void refresh(int n, bool anew);
     void measure(int n, Entry& entry);
