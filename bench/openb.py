@@ -44,7 +44,7 @@ def compare(options, folder, policy, fgd):
     out = {"runs": len(runs), "decisions_per_second": round(openb.mean(a["decisions_per_second"] for a in answers.values())), "workloads": {}}
     gain = {(w, s, load): a["allocation_percent"][load] - fgd[w, s]["allocation_percent"][load] for (w, s), a in answers.items() for load in ("100", "130")}
     print(f"\n{policy} against fgd, GPU allocation in percent; d = points gained, mean [least, most] over {len(options.seeds)} seeds", flush=True)
-    print(f"{'workload':<12}" + "".join(f"{'fgd ' + load:>9}{policy[-9:] + ' ' + load:>14}{'d':>24}" for load in ("100", "130")), flush=True)
+    print(f"{'workload':<12}" + "".join(f"{'fgd ' + load:>9}{'ours ' + load:>10}{'d':>24}" for load in ("100", "130")), flush=True)
     for w in options.workloads:
         line, row = f"{w:<12}", {}
         for load in ("100", "130"):
@@ -52,7 +52,7 @@ def compare(options, folder, policy, fgd):
             ours = openb.mean(answers[w, s]["allocation_percent"][load] for s in options.seeds)
             gains = [gain[w, s, load] for s in options.seeds]
             row[load] = {"fgd": round(theirs, 3), policy: round(ours, 3), "gain": [round(g, 3) for g in (ours - theirs, min(gains), max(gains))]}
-            line += f"{theirs:>9.2f}{ours:>14.2f}{f'{ours - theirs:+.2f} [{min(gains):+.2f}, {max(gains):+.2f}]':>24}"
+            line += f"{theirs:>9.2f}{ours:>10.2f}{f'{ours - theirs:+.2f} [{min(gains):+.2f}, {max(gains):+.2f}]':>24}"
         out["workloads"][w] = row
         print(line, flush=True)
     for load in ("100", "130"):

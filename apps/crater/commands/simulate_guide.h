@@ -15,7 +15,7 @@ Policies:
   price        Crater's own: the engine that schedules real clusters, placing where the least value is lost
   fgd          fragmentation gradient descent (ATC'23), the best of the published ones
   best_fit, dot_product, gpu_packing, gpu_clustering, random      what it was compared with
-  engine:NAME  any policy of Crater's queues: engine:best_fit, engine:binpack, engine:spread
+  engine:NAME  any policy of Crater's queues: engine:best_fit, engine:binpack, engine:fragmentation, ...
 
 What is printed, when the pods so far asked for 100, 110, 120 and 130 % of the cluster's GPU:
   allocation     GPU in use, in percent of the cluster
