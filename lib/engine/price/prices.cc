@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t arrivals_between = 300;
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256;
-constexpr double fading = 0.997;         // of the mix, at each repricing: half of it after 69,000 arrivals
+constexpr double fading = 0.999;         // of the mix, at each repricing: half of it after 200,000 arrivals
 constexpr double turnover_fading = 0.8;  // half after 1000
 constexpr double turnover_high = 0.5;    // idle cards are kept together from here
 constexpr double scarce_from = 0.85;     // of what is asked most
@@ -161,6 +161,18 @@ void Prices::make_goods() {
     }
 }
 
+void Prices::set_reserve(std::span<const Nodes> now, std::span<const Nodes> empty) {
+    std::array<double, card_types> free{};
+    const auto put = [&](const Nodes& nodes, double weight) {
+        if (nodes.free.type < 0) return;
+        for (const int left : nodes.free.cards)
+            free[static_cast<std::size_t>(nodes.free.type)] += left * nodes.count * weight;
+    };
+    for (const Nodes& nodes : now) put(nodes, 1);
+    for (const Nodes& nodes : empty) put(nodes, learned_.turnover);
+    learned_.reserve = reserve(learned_.goods, free);
+}
+
 void Prices::ready() {
     classes_ = classify(learned_.goods, learned_.types, learned_.idle_max);
     tables_.clear();
@@ -211,6 +223,7 @@ void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
     measure(empty);
     choose_scarce(empty);
     make_goods();
+    set_reserve(now, empty);
     ready();
     std::int64_t rounding = rounding_cpu;
     std::vector<Group> all = groups(now, empty, rounding);
