@@ -52,8 +52,7 @@ api::Templates templates_of(const Config& config) {
 // An answer below /alldata/v1 has AllData's envelope, errors too.
 bool alldata_path(const std::string& path) { return path.starts_with("/alldata/"); }
 
-wire::HttpResponse alldata_error(const Error& error, std::int64_t now_ms) {
-    const int status = code_row(error.code).http_status;
+wire::HttpResponse alldata_error(const Error& error, int status, std::int64_t now_ms) {
     nlohmann::json body = {{"success", false}, {"code", status}, {"msg", error.text()}, {"timestamp", now_ms}};
     return wire::json_response(body.dump(), status);
 }
@@ -64,8 +63,7 @@ class EnvelopeResponder final : public wire::Responder {
     EnvelopeResponder(wire::ResponderPtr inner, std::int64_t now_ms) : inner_(std::move(inner)), now_ms_(now_ms) {}
     void send(wire::HttpResponse response) override {
         if (response.status < 400 || response.body.starts_with("{\"success\"") || response.body.starts_with("{\"code\"")) return inner_->send(std::move(response));
-        wire::HttpResponse wrapped = alldata_error(wire::error_of(response), now_ms_);
-        wrapped.status = response.status;
+        wire::HttpResponse wrapped = alldata_error(wire::error_of(response), response.status, now_ms_);
         wrapped.headers = std::move(response.headers);
         inner_->send(std::move(wrapped));
     }
@@ -97,7 +95,7 @@ void HttpApi::Impl::handle(wire::HttpRequest request, wire::ResponderPtr respond
     if (serve_console(request, responder)) return;
 
     auto match = router_.match(request);
-    if (!match) return responder->send(wire::error_response(match.error()));
+    if (!match) return responder->send(router_.refusal(request, match.error()));
     const wire::Route& route = *match->route;
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(match->parameters), &route, {}, std::move(responder)});
     if (route.roles != 0) {
