@@ -50,6 +50,8 @@ struct Job {
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
+    std::uint64_t kind = 0;   // hash of what decides where it can go; 0 = not made yet
+    Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
     std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
@@ -239,6 +241,12 @@ class Scheduler::Impl {
     void on_deadline(Job& job);
     Result<void> revive(const std::string& id, const std::string& by);
 
+    // ---- waiting.cc ----
+    std::uint64_t kind_of(Job& job) const;
+    void explain_soon();
+    void explain_waiting();
+    void show_waiting(Job& job, Reason reason);
+
     // ---- nodes.cc ----
     void on_message(const std::shared_ptr<Session>& session, const std::string& bytes);
     void on_closed(const std::shared_ptr<Session>& session);
@@ -304,8 +312,15 @@ class Scheduler::Impl {
     std::set<std::pair<std::int64_t, std::string>> deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
-    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0;
+    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0, explain_timer_ = 0;
     bool pass_due_ = false;
+    struct Explained {
+        Reason reason = Reason::none;
+        std::uint64_t round = 0;
+    };
+    std::unordered_map<std::uint64_t, Explained> explained_;  // by kind of job
+    std::uint64_t explain_round_ = 0, explain_from_ = 0;      // what was explained before `from` may have changed
+    bool explain_wanted_ = false;
 
     Batch open_;
     std::deque<Batch> flying_;

@@ -258,5 +258,77 @@ TEST(Lifecycle, waiting_longer_than_wanted_is_said_once) {
     EXPECT_EQ(w.state(id), State::pending);
 }
 
+TEST(Waiting, the_reason_says_what_for_after_the_first_pass_and_holds_after_a_restart) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    w.submit(gpu_job(4, "holds all cards"));
+    const std::string cards = w.submit(gpu_job(2));
+    JobSpec gang = gpu_job(3);
+    gang.tasks = 2;
+    EXPECT_EQ(w.submit_error(gang).code, Code::unsatisfiable);
+    JobSpec fat = gpu_job(0);
+    fat.type = JobType::batch;
+    fat.resources.memory.size = Bytes(60ll << 30);
+    w.submit(fat);
+    const std::string memory = w.submit(fat);
+    api::QuotaChange change;
+    change.hard.cpu = MilliCpu(1'000);
+    w.scheduler->set_quota("poor", change, {}, [](auto r) { EXPECT_TRUE(r); });
+    JobSpec poor = gpu_job(0);
+    poor.tenant = "poor";
+    w.submit(poor);
+    const std::string quota = w.submit(poor);
+    EXPECT_EQ(w.job(quota)->status.reason, Reason::submitted) << "not looked at yet";
+    w.run(seconds(2));
+    const auto holds = [&] {
+        for (const auto& [id, reason] : {std::pair{cards, Reason::waiting_for_gpu}, {memory, Reason::waiting_for_memory}, {quota, Reason::waiting_for_quota}}) {
+            EXPECT_EQ(name_of(w.job(id)->status.reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->row.reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->status.tasks[0].reason), name_of(reason));
+            EXPECT_EQ(w.states(id), (std::vector<std::string>{"Pending"})) << "no step of its history";
+        }
+    };
+    holds();
+    w.restart();
+    holds();
+
+    a.finish(a.launches[0]);
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(cards), State::running);
+    EXPECT_EQ(name_of(w.job(cards)->status.reason), "process_started");
+}
+
+TEST(Waiting, a_gang_whose_tasks_do_not_all_fit_says_so) {
+    TestWorld w;
+    w.add_agent("n1");
+    w.add_agent("n2");
+    w.submit(gpu_job(4, "holds a node"));
+    JobSpec gang = gpu_job(4);
+    gang.tasks = 2;
+    const std::string id = w.submit(gang);
+    w.run(seconds(2));
+    EXPECT_EQ(name_of(w.job(id)->status.reason), "waiting_for_gang");
+}
+
+TEST(Waiting, nothing_is_written_while_the_reason_stays) {
+    TestWorld w;
+    w.add_agent("n1");
+    w.submit(gpu_job(4));
+    for (int i = 0; i < 20; ++i) w.submit(gpu_job(1, "waits"));
+    w.run(seconds(10));
+    const auto revision = w.scheduler->read().cluster().revision;
+    JobSpec other = gpu_job(0);
+    other.resources.cpu.cores = MilliCpu(100);
+    for (int i = 0; i < 5; ++i) w.submit(other);  // each brings a pass
+    w.run(seconds(10));
+    const auto page = w.scheduler->read().jobs({}, "submitted", 100, {});
+    for (const auto& row : page->items)
+        if (row.name == "waits") {
+            EXPECT_EQ(row.reason, Reason::waiting_for_gpu) << name_of(row.reason);
+        }
+    const auto writes = w.scheduler->read().cluster().revision - revision;
+    EXPECT_LE(writes, 25u) << "the five jobs, and nothing of the twenty";
+}
+
 }  // namespace
 }  // namespace crater::scheduler

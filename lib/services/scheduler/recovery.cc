@@ -150,6 +150,7 @@ void Scheduler::Impl::facts_of(Job& job) {
                                     .preemptions = status.preemptions,
                                     .blocked = job.blocked}});
     job.known_to_engine = true;
+    job.explained = now();  // its nodes have time to come back before it waits for something else
     if (job.s.stop) job.next_ask = job.s.stop->since + job.s.stop->grace;
     if (!job.holds()) return;
     for (const TaskStatus& task : status.tasks) {

@@ -18,7 +18,7 @@ Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_}) env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
@@ -58,6 +58,7 @@ void Scheduler::Impl::decide() {
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
     tell_dependents();
+    explain_soon();
     if (plan.more) return wake();
     // A victim may have to run for a while before it can be asked to make room.
     env_.loop.cancel(pass_timer_);
