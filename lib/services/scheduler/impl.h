@@ -212,6 +212,10 @@ class Scheduler::Impl {
     Result<engine::EngineJob> resolve(const JobSpec& spec, const Actor& actor) const;
     Result<void> check_limits(const engine::EngineJob& job, const Actor& actor) const;
     Result<std::vector<std::string>> unmet_dependencies(const JobSpec& spec) const;
+    // ---- promises.cc ----
+    Result<void> check_quota_policy(const JobSpec& spec) const;
+
+    // ---- admission.cc ----
     void ensure_tenant(const std::string& path);
     void recount(Job& job);
     void dependency_ended(const std::string& id, bool well);
@@ -358,6 +362,9 @@ class Scheduler::Impl {
     TimerId callback_timer_ = 0;
     Instant callback_armed_;
 };
+
+// What the spec says and this version only keeps, a sentence each.
+std::vector<std::string> kept_without_effect(const JobSpec& spec);
 
 // True for `root` itself and what is below it: "a/b" is below "a".
 bool tenant_below(const std::string& tenant, const std::string& root);

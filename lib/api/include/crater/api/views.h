@@ -91,7 +91,7 @@ struct JobView {
     std::vector<TaskStatus> tasks;
     std::vector<StateChange> timeline;            // oldest first
     std::optional<engine::DecisionTrace> decision;  // of the last placement
-    std::vector<std::string> notes;               // what was filled in at submit
+    std::vector<std::string> notes;               // what was filled in at submit, what is kept without effect
 };
 template <class V>
 void describe(V& v, JobView& j) {
@@ -100,7 +100,7 @@ void describe(V& v, JobView& j) {
     v.field("tasks", j.tasks, "Its tasks, with the exact slices they hold.");
     v.field("timeline", j.timeline, "How it came here, oldest first.");
     v.field("decision", j.decision, "Why it was placed where it is.");
-    v.field("notes", j.notes, "What was filled in at submit.");
+    v.field("notes", j.notes, "What was filled in at submit, and what is kept without effect.");
 }
 
 // Allocated, used and total, always together.
@@ -479,6 +479,7 @@ struct TaskView {
     std::string reason, detail;
     std::optional<std::int64_t> exit_code;
     Instant at;
+    std::vector<std::string> notes;  // in answers only, not in callbacks
 };
 template <class V>
 void describe(V& v, TaskView& t) {
@@ -490,6 +491,7 @@ void describe(V& v, TaskView& t) {
     v.field("detail", t.detail, "Why, in particular.");
     v.field("exit_code", t.exit_code, "Exit code, when it has ended.");
     v.field("at", t.at, "When.");
+    v.field("notes", t.notes, "What was filled in at submit, and what is kept without effect.");
 }
 
 }  // namespace crater::api

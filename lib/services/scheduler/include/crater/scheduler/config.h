@@ -72,6 +72,7 @@ struct Config {
     AllDataConfig alldata;
     engine::Settings scheduling;
     std::vector<QueueSpec> queues = default_queues();
+    std::map<std::string, Quota> quota_policies;  // sets of caps that a job may be put under by name
     std::string console_dir;  // the built console; empty = not served
     std::string path_prefix;  // "/crater": serve everything below it too
 
@@ -94,6 +95,7 @@ void describe(V& v, Config& c) {
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
     v.field("queues", c.queues, "Queues.");
+    v.field("quota_policies", c.quota_policies, "Named sets of caps; a job that names one in quota_policy may not ask for more.");
     v.field("console_dir", c.console_dir, "Folder of the built console.");
     v.field("path_prefix", c.path_prefix, "Serve everything below this path too.");
 }
