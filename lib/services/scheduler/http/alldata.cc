@@ -153,6 +153,6 @@ void HttpApi::Impl::alldata_quota(CallPtr call) {
     });
 }
 
-void HttpApi::Impl::alldata_cluster(CallPtr call) { envelope(*call, Result<api::ClusterView>(scheduler_.read().cluster())); }
+void HttpApi::Impl::alldata_cluster(CallPtr call) { envelope(*call, Result<api::ClusterView>(cluster_view(call->actor))); }
 
 }  // namespace crater::scheduler

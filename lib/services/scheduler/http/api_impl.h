@@ -101,6 +101,7 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void get_queue(CallPtr call);
     void put_queue(CallPtr call);
     void get_cluster(CallPtr call);
+    api::ClusterView cluster_view(const Actor& actor) const;
     void get_holdings(CallPtr call);
     void healthz(CallPtr call);
     void readyz(CallPtr call);

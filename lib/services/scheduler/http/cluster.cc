@@ -100,7 +100,15 @@ void HttpApi::Impl::put_queue(CallPtr call) {
     });
 }
 
-void HttpApi::Impl::get_cluster(CallPtr call) { call->answer(scheduler_.read().cluster()); }
+// Totals are for everybody; whose callbacks fail is not a tenant's business.
+api::ClusterView HttpApi::Impl::cluster_view(const Actor& actor) const {
+    api::ClusterView view = scheduler_.read().cluster();
+    view.you = api::Identity{actor.name, actor.role, actor.tenant};
+    if (actor.role == Role::tenant) std::erase_if(view.problems, [](const api::Problem& problem) { return problem.kind.starts_with("callback_"); });
+    return view;
+}
+
+void HttpApi::Impl::get_cluster(CallPtr call) { call->answer(cluster_view(call->actor)); }
 void HttpApi::Impl::get_holdings(CallPtr call) {
     constexpr Millis patience{5'000};  // for agents that do not answer
     on_loop([self = shared_from_this(), call] {

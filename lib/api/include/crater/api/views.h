@@ -307,6 +307,18 @@ void describe(V& v, NodeCounts& n) {
     v.field("lost", n.lost, "Lost.");
     v.field("simulated", n.simulated, "With simulated hardware.");
 }
+// Whose token asked.
+struct Identity {
+    std::string name;
+    Role role = Role::admin;
+    std::string tenant;
+};
+template <class V>
+void describe(V& v, Identity& i) {
+    v.field("name", i.name, "Name of the token.");
+    v.field("role", i.role, "What it may do.");
+    v.field("tenant", i.tenant, "Whose jobs, for the role tenant.");
+}
 struct ClusterView {
     std::string name, version;
     std::vector<std::string> capabilities, pools;
@@ -323,6 +335,7 @@ struct ClusterView {
     std::uint64_t recovered_revision = 0;  // what the last start found in the store
     std::string recovered_state_hash;      // and rebuilt from it
     Instant now;
+    std::optional<Identity> you;
 };
 template <class V>
 void describe(V& v, ClusterView& c) {
@@ -343,6 +356,7 @@ void describe(V& v, ClusterView& c) {
     v.field("recovered_revision", c.recovered_revision, "Revision that the last start found in the store.");
     v.field("recovered_state_hash", c.recovered_state_hash, "Hash of the state that it rebuilt from that revision.");
     v.field("now", c.now, "The scheduler's clock.");
+    v.field("you", c.you, "Whose token asked.");
 }
 
 // GET /cluster/holdings: the agents' own tables against the scheduler's books, device by device.
