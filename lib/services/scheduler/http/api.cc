@@ -85,11 +85,18 @@ HttpApi::Impl::Impl(Config config, Scheduler& scheduler, Loop& loop, const Clock
       router_(api::routes()),
       templates_(templates_of(config_)) {}
 
+void HttpApi::Impl::strip_prefix(wire::HttpRequest& request) const {
+    const std::string& prefix = config_.path_prefix;
+    if (prefix.empty() || !request.path.starts_with(prefix) || (request.path.size() > prefix.size() && request.path[prefix.size()] != '/')) return;
+    request.path.erase(0, prefix.size());
+    if (request.path.empty()) request.path = "/";
+}
+
 void HttpApi::Impl::handle(wire::HttpRequest request, wire::ResponderPtr responder) {
-    if (!config_.path_prefix.empty() && request.path.starts_with(config_.path_prefix)) {
-        request.path.erase(0, config_.path_prefix.size());
-        if (request.path.empty()) request.path = "/";
-    }
+    if (!config_.path_prefix.empty() && request.path == config_.path_prefix && (request.method == "GET" || request.method == "HEAD"))  // the page's assets are relative to it
+        return responder->send({.status = 308, .body = {}, .content_type = "text/plain",
+                                .headers = {{"Location", config_.path_prefix.substr(config_.path_prefix.rfind('/') + 1) + "/"}}});
+    strip_prefix(request);
     if (alldata_path(request.path)) responder = std::make_shared<EnvelopeResponder>(std::move(responder), clock_.now().ms);
     if (closing_) return responder->send(wire::error_response({Code::unavailable, "the scheduler is stopping", "", "try again shortly"}));
     if (serve_console(request, responder)) return;
@@ -117,6 +124,13 @@ Result<std::int64_t> number_of(const Call& call, const std::string& name, std::i
         *number > static_cast<double>(maximum))
         return fail(Code::invalid, "\"" + text + "\" is not " + allowed, name);
     return static_cast<std::int64_t>(*number);
+}
+
+Result<bool> descending_of(const Call& call, std::string_view column) {
+    const std::string text = call.query("sort");
+    if (text.empty() || text == column) return false;
+    if (text == "-" + std::string(column)) return true;
+    return fail(Code::invalid, "\"" + text + "\" is no column to sort by", "sort", std::string(column) + " or -" + std::string(column));
 }
 
 Result<Instant> since_of(const Call& call, const std::string& name, Instant now) {
