@@ -52,6 +52,8 @@ struct Config {
     std::string probe_config;
     Millis heartbeat_interval{10'000};  // the scheduler's value wins
     Millis heartbeat_timeout{30'000};
+    RetentionConfig retention;
+    std::string log_level;  // empty: --log-level's
 };
 template <class V>
 void describe(V& v, Config& c) {
@@ -67,6 +69,8 @@ void describe(V& v, Config& c) {
     v.field("probe_config", c.probe_config, "Calibration values.");
     v.field("heartbeat_interval", c.heartbeat_interval, "How often to report; the scheduler's value wins.");
     v.field("heartbeat_timeout", c.heartbeat_timeout, "Silence after which the link is dialled again.");
+    v.field("retention", c.retention, "How long what ended tasks left stays here.");
+    v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 Result<Config> read_config(std::string_view yaml);
 
@@ -92,6 +96,12 @@ class Agent {
     void start();  // adopts what still runs, then dials until it is told to stop
     // Ends the link. With `stop_tasks` every task gets SIGTERM and its grace first; `done` runs when all have ended.
     void stop(bool stop_tasks, std::function<void()> done);
+
+    // The configuration was read again: labels, pools and retention hold at once; what needs a restart is named.
+    struct Reloaded {
+        std::vector<std::string> applied, at_restart;
+    };
+    Reloaded reload(Config config);
 
     // Its own books: what it holds, by (job, task, attempt).
     const std::map<run::TaskId, Held>& table() const;
