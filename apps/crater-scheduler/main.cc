@@ -91,7 +91,16 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
     ThreadLoop loop;
     int status = 0;
-    daemon::Signals signals(loop, [&] { loop.stop(); }, [] { log::info("configuration changes take effect at the next start"); });
+    if (!options.level_given) daemon::use_log_level(config.log_level);
+    scheduler::Scheduler* running = nullptr;
+    daemon::Signals signals(loop, [&] { loop.stop(); }, [&] {
+        auto changed = load(options, overrides);
+        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+        daemon::use_log_level(changed->log_level);
+        if (!running) return;
+        const auto reloaded = running->reload(std::move(*changed));
+        daemon::report_reload(reloaded.applied, reloaded.at_restart);
+    });
     const auto clock = system_clock();
     const auto rng = system_rng();
     const auto metrics = wire::make_metrics();
@@ -105,6 +114,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
                                  loop.stop();
                              }};
     CRATER_TRY(service, scheduler::Scheduler::start(config, env));
+    running = service.get();
     const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
     CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
 

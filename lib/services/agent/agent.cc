@@ -390,6 +390,7 @@ Agent::Agent(Config config, Env env) : impl_(std::make_unique<Impl>(std::move(co
 Agent::~Agent() = default;
 void Agent::start() { impl_->start(); }
 void Agent::stop(bool stop_tasks, std::function<void()> done) { impl_->stop(stop_tasks, std::move(done)); }
+Agent::Reloaded Agent::reload(Config config) { return impl_->reload(std::move(config)); }
 const std::map<run::TaskId, Held>& Agent::table() const { return impl_->table(); }
 bool Agent::connected() const { return impl_->connected(); }
 

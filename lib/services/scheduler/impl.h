@@ -107,6 +107,7 @@ class Scheduler::Impl {
 
     // ---- recovery.cc ----
     Result<void> recover();
+    Reloaded reload(Config config);
 
   private:
     Result<void> load_settings();
@@ -279,6 +280,7 @@ class Scheduler::Impl {
 
     // ---- orders.cc: what agents are told, once it is durable ----
     void send(Session& session, proto::ToAgent& message);
+    void send_welcome(Session& session);  // and the intervals it works with
     void send(const std::string& node, proto::ToAgent& message);
     void order_launch(const Job& job, const TaskStatus& task);
     void order_stop_of(const std::string& node, const TaskKey& key, const StopOrder& order);

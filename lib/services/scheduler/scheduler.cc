@@ -290,6 +290,7 @@ void Scheduler::revoke_token(const std::string& id, const Actor& actor, Reply<ap
 void Scheduler::ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply) {
     impl_->ensure_token(name, role, secret, std::move(reply));
 }
+Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
 void Scheduler::why(const std::string& job, Reply<engine::Why> reply) { impl_->why(job, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }

@@ -34,8 +34,25 @@ void describe(V& v, ResourcePool& p) {
     v.field("devices", p.devices, "GPU indexes.");
     v.field("cores", p.cores, "Cores.", {.minimum = 0, .maximum = 1e6});
     v.field("reserved_cores", p.reserved_cores, "Cores kept for the system.", {.minimum = 0, .maximum = 1e6});
-    v.field("size", p.size, "Memory or disk size.");
-    v.field("path", p.path, "Folder whose disk serves tasks.");
+    v.field("size", p.size, "Most of the memory or disk that is offered.");
+    v.field("path", p.path, "Folder on the disk that `size` bounds; all disks when absent.");
+}
+
+// How long what ended tasks left stays on the node; 0 = for ever. See agent/retention.h.
+struct RetentionConfig {
+    Millis logs{7ll * 86'400'000};
+    Millis checkpoints{30ll * 86'400'000};
+    Millis output{90ll * 86'400'000};
+    double disk_free_min_percent = 5;
+};
+template <class V>
+void describe(V& v, RetentionConfig& r) {
+    v.field("logs", r.logs, "Log, record and working folder of an ended task; 0 keeps them.");
+    v.field("checkpoints", r.checkpoints, "Checkpoints of a job after its last attempt on this node; 0 keeps them.");
+    v.field("output", r.output, "Output of a job after its last attempt on this node; 0 keeps it.");
+    v.field("disk_free_min_percent", r.disk_free_min_percent,
+            "With less of the data folder's disk free, logs and working folders of ended tasks go before their time, oldest first; 0 is off.",
+            {.minimum = 0, .maximum = 90});
 }
 
 // /etc/crater/agent.yaml. SPEC 4.
@@ -73,6 +90,8 @@ void describe(V& v, Config& c) {
     v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 Result<Config> read_config(std::string_view yaml);
+// The top-level settings in which two configurations differ.
+std::vector<std::string> changed_settings(const Config& a, const Config& b);
 
 struct Env {
     const Clock& clock;
