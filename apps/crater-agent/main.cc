@@ -136,7 +136,10 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     if (!options.level_given) daemon::use_log_level(config.log_level);
 
     const auto add = [&](Node node, const agent::Config& own) {
-        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout);
+        // Silence of the scheduler for so long, and no answer to pings, ends the link; then it is dialled again.
+        wire::ClientOptions client;
+        client.websocket.idle_timeout = own.heartbeat_timeout;
+        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout, "/api/v1/agent", client);
         node.agent = std::make_unique<agent::Agent>(own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector});
         node.agent->start();
         node.config = own;

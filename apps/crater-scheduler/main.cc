@@ -44,6 +44,23 @@ Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
     return options;
 }
 
+// Metrics and health on a port of their own, for a Prometheus that shall see nothing else. Without it they are still on the API's.
+std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config, const wire::ServerOptions& api, wire::HttpServer::Handler handler) {
+    const auto port = static_cast<std::uint16_t>(config.metrics.port);
+    if (!config.metrics.enabled || port == api.port) return nullptr;
+    wire::ServerOptions options;
+    options.address = api.address;
+    options.port = port;
+    auto server = wire::HttpServer::listen(options, [handler = std::move(handler)](wire::HttpRequest request, wire::ResponderPtr responder) {
+        for (const char* path : {"/metrics", "/healthz", "/health"})
+            if (request.path == path) return handler(std::move(request), std::move(responder));
+        responder->send(wire::error_response({Code::not_found, "there is nothing at " + request.path, "", "this port serves /metrics and /healthz"}));
+    });
+    if (server) return std::move(*server);
+    log::warning("metrics have no port of their own", {{"port", config.metrics.port}, {"why", server.error().text()}});
+    return nullptr;
+}
+
 // The end of the process at a named point of a commit, for the tests that prove nothing acknowledged is lost.
 store::CrashHook crash_hook() {
     const char* wanted = std::getenv("CRATER_CRASH_AT");
@@ -119,7 +136,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
 
     scheduler::HttpApi api(config, *service, loop, *clock, *metrics);
-    std::unique_ptr<wire::HttpServer> server;
+    std::unique_ptr<wire::HttpServer> server, metrics_server;
     Result<void> opened;
     // The door opens once the tokens are durable: whoever finds it open may enter.
     CRATER_TRY_VOID(ensure_tokens(*service, overrides, [&](Result<void> made) {
@@ -129,6 +146,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
             return loop.stop();
         }
         server = std::move(*listening);
+        metrics_server = serve_metrics(config, api_options, api.handler());
         log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
     }));
 
@@ -138,6 +156,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     log::info("stopping");
     service->stop();
     api.close_streams();
+    if (metrics_server) metrics_server->stop(Millis(2'000));
     if (server) server->stop(Millis(2'000));
     return status;
 }
