@@ -248,6 +248,7 @@ class Scheduler::Impl {
 
     // ---- waiting.cc ----
     std::uint64_t kind_of(Job& job) const;
+    Job* next_waiting();
     void explain_soon();
     void explain_waiting();
     void show_waiting(Job& job, Reason reason);
@@ -327,6 +328,9 @@ class Scheduler::Impl {
     std::unordered_map<std::uint64_t, Explained> explained_;  // by kind of job
     std::uint64_t explain_round_ = 0, explain_from_ = 0;      // what was explained before `from` may have changed
     bool explain_wanted_ = false;
+    std::size_t explain_seen_ = 0;  // jobs looked at since something may have changed
+    std::string explain_queue_;     // where the last round stopped
+    std::pair<std::int64_t, std::string> explain_job_;
 
     Batch open_;
     std::deque<Batch> flying_;

@@ -10,9 +10,10 @@ namespace crater::scheduler {
 namespace {
 
 constexpr Millis pause{250};          // between two rounds
-constexpr Millis settles{5'000};      // a reason stays at least so long
+constexpr Millis settles{10'000};     // a reason stays at least so long
 constexpr int questions_max = 4;      // to the engine in one round
-constexpr int changes_max = 500;      // written in one round
+constexpr int changes_max = 200;      // written in one round
+constexpr std::size_t looks_max = 4'000;  // jobs looked at in one round; the next goes on behind them
 
 // Reasons that say nothing of what it waits for yet, or said it before. Any other tells what happened to it, and stays.
 bool open_reason(Reason reason) { return reason == Reason::submitted || (reason >= Reason::waiting_for_resources && reason <= Reason::held_by_queue && reason != Reason::waiting_for_dependency); }
@@ -56,6 +57,24 @@ std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     return job.kind = hash64(stored_text(alike)) | 1;
 }
 
+// The job behind the one looked at last, queue by queue; from the front again behind the last.
+Job* Scheduler::Impl::next_waiting() {
+    auto queue = queues_.lower_bound(explain_queue_);
+    for (std::size_t tries = 0; tries <= queues_.size(); ++tries) {
+        if (queue == queues_.end()) queue = queues_.begin();
+        if (queue->first != explain_queue_) explain_queue_ = queue->first, explain_job_ = {};
+        const auto job = queue->second.waiting.upper_bound(explain_job_);
+        if (job != queue->second.waiting.end()) {
+            explain_job_ = *job;
+            return find(job->second);
+        }
+        explain_job_ = {};
+        if (++queue == queues_.end()) queue = queues_.begin();
+        explain_queue_ = queue->first;
+    }
+    return nullptr;
+}
+
 void Scheduler::Impl::explain_soon() {
     explain_wanted_ = true;
     if (explain_timer_ || stopped_) return;
@@ -67,7 +86,10 @@ void Scheduler::Impl::explain_soon() {
 
 void Scheduler::Impl::explain_waiting() {
     const std::uint64_t round = ++explain_round_;
-    if (std::exchange(explain_wanted_, false)) explain_from_ = round;
+    if (std::exchange(explain_wanted_, false)) {
+        explain_from_ = round;
+        explain_seen_ = 0;
+    }
     struct Kind {
         std::uint64_t asked = 0;  // in which round
         Job* job = nullptr;       // the first of them
@@ -76,17 +98,20 @@ void Scheduler::Impl::explain_waiting() {
     std::vector<Kind> kinds;
     std::unordered_set<std::uint64_t> seen;
     std::vector<Job*> waiting;
-    for (const auto& [name, queue] : queues_)
-        for (const auto& [submitted, id] : queue.waiting) {
-            Job* job = find(id);
-            if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
-            waiting.push_back(job);
-            const std::uint64_t key = kind_of(*job);
-            if (!seen.insert(key).second) continue;
-            const auto known = explained_.find(key);
-            kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
-        }
-    std::erase_if(explained_, [&](const auto& entry) { return !seen.contains(entry.first); });
+    std::size_t all = 0;
+    for (const auto& [name, queue] : queues_) all += queue.waiting.size();
+    for (std::size_t looked = std::min(all, looks_max); looked > 0; --looked) {
+        Job* job = next_waiting();
+        if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
+        waiting.push_back(job);
+        const std::uint64_t key = kind_of(*job);
+        if (!seen.insert(key).second) continue;
+        const auto known = explained_.find(key);
+        kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
+    }
+    explain_seen_ += std::min(all, looks_max);
+    if (all <= looks_max) std::erase_if(explained_, [&](const auto& entry) { return !seen.contains(entry.first); });
+    else if (explained_.size() > 4 * looks_max) explained_.clear();
     // Those never explained first, then what was explained longest ago.
     std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.asked < b.asked; });
     bool more = false;
@@ -114,7 +139,8 @@ void Scheduler::Impl::explain_waiting() {
         }
         show_waiting(*job, known->second.reason);
     }
-    if (more && !explain_timer_)
+    if (more) explain_seen_ = 0;  // once round again
+    if ((more || explain_seen_ < all) && !explain_timer_)
         explain_timer_ = env_.loop.after(pause, [this] {
             explain_timer_ = 0;
             if (!stopped_) explain_waiting();
