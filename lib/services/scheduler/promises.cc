@@ -51,8 +51,6 @@ constexpr Kept kept_rows[] = {
      "resources.disk.io_profile is kept and shown, but this version does not treat disks by profile; iops and read_mbps_min are held"},
     {[](const JobSpec& s) { return !s.resources.disk.use_io_uring; },
      "resources.disk.use_io_uring is kept and shown; how the task itself reads is its own matter"},
-    {[](const JobSpec& s) { return s.resources.disk.size.value > 0; },
-     "resources.disk.size is reserved for it on its node, but this version does not stop a task that writes more"},
 };
 
 }  // namespace
