@@ -278,7 +278,9 @@ class ProcessRuntime final : public Runtime {
                        " is not on this machine)";
         if (!namespaces_)
             missing += (missing.empty() ? "" : "; ") + std::string("isolation (no namespaces without root)");
-        entry.advisory = !missing.empty();
+        // A part of a real card is a promise among neighbours until something on the node holds it: that is shown, and not refused.
+        const bool shares_card = !options_.simulated && std::any_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& g) { return !g.exclusive; });
+        entry.advisory = !missing.empty() || shares_card;
         if (missing.empty() || options_.allow_unenforced || options_.simulated) return {};
         return {Reason::unenforceable, "this node cannot hold: " + missing};
     }
