@@ -44,6 +44,23 @@ Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
     return options;
 }
 
+// Metrics and health on a port of their own, for a Prometheus that shall see nothing else. Without it they are still on the API's.
+std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config, const wire::ServerOptions& api, wire::HttpServer::Handler handler) {
+    const auto port = static_cast<std::uint16_t>(config.metrics.port);
+    if (!config.metrics.enabled || port == api.port) return nullptr;
+    wire::ServerOptions options;
+    options.address = api.address;
+    options.port = port;
+    auto server = wire::HttpServer::listen(options, [handler = std::move(handler)](wire::HttpRequest request, wire::ResponderPtr responder) {
+        for (const char* path : {"/metrics", "/healthz", "/health"})
+            if (request.path == path) return handler(std::move(request), std::move(responder));
+        responder->send(wire::error_response({Code::not_found, "there is nothing at " + request.path, "", "this port serves /metrics and /healthz"}));
+    });
+    if (server) return std::move(*server);
+    log::warning("metrics have no port of their own", {{"port", config.metrics.port}, {"why", server.error().text()}});
+    return nullptr;
+}
+
 // The end of the process at a named point of a commit, for the tests that prove nothing acknowledged is lost.
 store::CrashHook crash_hook() {
     const char* wanted = std::getenv("CRATER_CRASH_AT");
@@ -91,7 +108,16 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
     ThreadLoop loop;
     int status = 0;
-    daemon::Signals signals(loop, [&] { loop.stop(); }, [] { log::info("configuration changes take effect at the next start"); });
+    if (!options.level_given) daemon::use_log_level(config.log_level);
+    scheduler::Scheduler* running = nullptr;
+    daemon::Signals signals(loop, [&] { loop.stop(); }, [&] {
+        auto changed = load(options, overrides);
+        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+        daemon::use_log_level(changed->log_level);
+        if (!running) return;
+        const auto reloaded = running->reload(std::move(*changed));
+        daemon::report_reload(reloaded.applied, reloaded.at_restart);
+    });
     const auto clock = system_clock();
     const auto rng = system_rng();
     const auto metrics = wire::make_metrics();
@@ -105,11 +131,12 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
                                  loop.stop();
                              }};
     CRATER_TRY(service, scheduler::Scheduler::start(config, env));
+    running = service.get();
     const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
     CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
 
     scheduler::HttpApi api(config, *service, loop, *clock, *metrics);
-    std::unique_ptr<wire::HttpServer> server;
+    std::unique_ptr<wire::HttpServer> server, metrics_server;
     Result<void> opened;
     // The door opens once the tokens are durable: whoever finds it open may enter.
     CRATER_TRY_VOID(ensure_tokens(*service, overrides, [&](Result<void> made) {
@@ -119,6 +146,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
             return loop.stop();
         }
         server = std::move(*listening);
+        metrics_server = serve_metrics(config, api_options, api.handler());
         log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
     }));
 
@@ -128,6 +156,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     log::info("stopping");
     service->stop();
     api.close_streams();
+    if (metrics_server) metrics_server->stop(Millis(2'000));
     if (server) server->stop(Millis(2'000));
     return status;
 }

@@ -38,7 +38,7 @@ Json schema() {
 
 constexpr QueryParameter limit{"limit", "Rows on a page, 1 to 1000; 100 when absent."};
 constexpr QueryParameter cursor{"cursor", "Where the page starts: `next` of the page before."};
-constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending."};
+constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending; jobs by submitted, name, state, priority or id, others by name, path or id."};
 
 const std::vector<QueryParameter> page{limit, cursor, sort};
 const std::vector<QueryParameter> job_filters{
@@ -52,7 +52,7 @@ const std::vector<QueryParameter> job_filters{
     {"node", "Node it holds slices on."},
     {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
 const std::vector<QueryParameter> node_filters{
-    limit, cursor, sort, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
+    limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
 const std::vector<QueryParameter> log_parameters{
     {"task", "Task, from 0; 0 when absent."},
     {"attempt", "Start to show, from 1; the latest when absent."},

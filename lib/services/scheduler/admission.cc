@@ -177,6 +177,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     const bool type_inferred = command.spec.type == JobType::unset;
     auto admitted = engine_.admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));
+    if (auto good = check_quota_policy(*admitted->job.spec); !good) return reply(fail(std::move(good.error())));
 
     ensure_tenant(admitted->job.tenant);
     auto fixed = std::make_shared<StoredSpec>();
@@ -192,6 +193,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     fixed->submitted = accepted.submitted;
     fixed->notes = std::move(admitted->notes);
     if (type_inferred) fixed->notes.insert(fixed->notes.begin(), "type " + std::string(name_of(accepted.spec->type)) + " was inferred from the command");
+    for (std::string& note : kept_without_effect(*accepted.spec)) fixed->notes.push_back(std::move(note));
     fixed->spec = *accepted.spec;
 
     auto owned = std::make_unique<Job>();
@@ -261,6 +263,8 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     if (auto good = check_limits(*resolved, actor); !good) return reply(fail(std::move(good.error())));
     api::FitView view;
     auto admitted = engine_.admit(std::move(*resolved));
+    if (admitted)
+        if (auto good = check_quota_policy(*admitted->job.spec); !good) admitted = crater::fail(std::move(good.error()));
     if (!admitted) {
         if (admitted.error().code != Code::unsatisfiable) return reply(fail(std::move(admitted.error())));
         view.fits_ever = false;
@@ -268,6 +272,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
         return reply(std::move(view));
     }
     view.notes = std::move(admitted->notes);
+    for (std::string& note : kept_without_effect(*admitted->job.spec)) view.notes.push_back(std::move(note));
     auto trace = engine_.would_place(admitted->job, now());
     if (!trace) {
         view.summary = trace.error().text();

@@ -49,6 +49,16 @@ TEST(Config, mistakes_are_named) {
     EXPECT_EQ(read_config("heartbeat_timeout: 1s").error().field, "heartbeat_timeout");
     EXPECT_EQ(read_config("etcd_endpoints: [http://a]").error().field, "etcd_endpoints");
     EXPECT_EQ(read_config("queues: [{name: a}, {name: a}]").error().field, "queues[1].name");
+    EXPECT_EQ(read_config("log_level: loud").error().field, "log_level");
+}
+
+TEST(Config, quota_policies_are_sets_of_caps) {
+    const auto config = read_config("quota_policies: { training-quota: { gpu: 4, cpu: 32, memory: 128Gi, disk: 1Ti } }");
+    ASSERT_TRUE(config) << config.error().text();
+    const Quota& caps = config->quota_policies.at("training-quota");
+    EXPECT_EQ(caps.gpu, MilliGpu(4'000));
+    EXPECT_EQ(caps.memory, Bytes(128ll << 30));
+    EXPECT_FALSE(caps.iops);
 }
 
 }  // namespace

@@ -273,24 +273,27 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     return view;
 }
 
-Result<api::Page<api::NodeRow>> ReadModel::nodes(std::optional<NodeState> state, const std::string& label, std::size_t limit,
-                                                 std::string_view cursor) const {
+api::Page<api::NodeRow> ReadModel::nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const {
+    const std::string& label = filter.label;
     const auto equals = label.find('=');
     const std::string key = label.substr(0, equals), value = equals == std::string::npos ? "" : label.substr(equals + 1);
     api::Page<api::NodeRow> page;
     const std::shared_lock lock(state_->mutex);
-    for (const auto& [name, held] : state_->nodes) {
-        const NodeRowPtr& row = held.entry.row;
-        if (!row || (state && row->state != *state)) continue;
+    const auto look = [&](const std::string& name, const NodeRowPtr& row) {
+        if (!row || (filter.state && row->state != *filter.state) || name.find(filter.name) == std::string::npos) return;
         if (!label.empty()) {
             const auto it = row->labels.find(key);
-            if (it == row->labels.end() || (equals != std::string::npos && it->second != value)) continue;
+            if (it == row->labels.end() || (equals != std::string::npos && it->second != value)) return;
         }
         ++page.total;
-        if (!cursor.empty() && name <= cursor) continue;
+        if (!cursor.empty() && (descending ? name >= cursor : name <= cursor)) return;
         if (page.items.size() < limit) page.items.push_back(*row);
         else if (page.next.empty() && !page.items.empty()) page.next = page.items.back().name;
-    }
+    };
+    if (descending)
+        for (auto it = state_->nodes.rbegin(); it != state_->nodes.rend(); ++it) look(it->first, it->second.entry.row);
+    else
+        for (const auto& [name, held] : state_->nodes) look(name, held.entry.row);
     return page;
 }
 

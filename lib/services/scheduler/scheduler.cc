@@ -18,7 +18,7 @@ Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_}) env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
@@ -59,6 +59,7 @@ void Scheduler::Impl::decide() {
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
     tell_dependents();
+    explain_soon();
     if (plan.more) return wake();
     // A victim may have to run for a while before it can be asked to make room.
     env_.loop.cancel(pass_timer_);
@@ -290,6 +291,7 @@ void Scheduler::revoke_token(const std::string& id, const Actor& actor, Reply<ap
 void Scheduler::ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply) {
     impl_->ensure_token(name, role, secret, std::move(reply));
 }
+Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
 void Scheduler::why(const std::string& job, Reply<engine::Why> reply) { impl_->why(job, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }

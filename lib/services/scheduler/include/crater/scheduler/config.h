@@ -72,8 +72,10 @@ struct Config {
     AllDataConfig alldata;
     engine::Settings scheduling;
     std::vector<QueueSpec> queues = default_queues();
+    std::map<std::string, Quota> quota_policies;  // sets of caps that a job may be put under by name
     std::string console_dir;  // the built console; empty = not served
     std::string path_prefix;  // "/crater": serve everything below it too
+    std::string log_level;    // empty: --log-level's
 
     // training (best_fit, medium), inference (spread, high), offline (priority, low, preemptible).
     static std::vector<QueueSpec> default_queues();
@@ -94,11 +96,18 @@ void describe(V& v, Config& c) {
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
     v.field("queues", c.queues, "Queues.");
+    v.field("quota_policies", c.quota_policies, "Named sets of caps; a job that names one in quota_policy may not ask for more.");
     v.field("console_dir", c.console_dir, "Folder of the built console.");
     v.field("path_prefix", c.path_prefix, "Serve everything below this path too.");
+    v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 
 // Strict reading of YAML, with every spelling of SPEC 10.7 and checks across fields.
 Result<Config> read_config(std::string_view yaml);
+
+// The top-level settings in which two configurations differ, and whether a running scheduler takes over a new value. All others need a
+// restart. SPEC 10.7.
+std::vector<std::string> changed_settings(const Config& a, const Config& b);
+bool reloadable(std::string_view setting);
 
 }  // namespace crater::scheduler

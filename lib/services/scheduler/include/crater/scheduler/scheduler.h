@@ -91,6 +91,11 @@ class Scheduler {
     void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
 
     // ---- questions that need the engine, on the loop ----
+    // The configuration was read again: what a running scheduler can take over holds from the next decision on; the rest is named.
+    struct Reloaded {
+        std::vector<std::string> applied, at_restart;
+    };
+    Reloaded reload(Config config);
     void why(const std::string& job, Reply<engine::Why> reply);
     void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
     // The agents' own tables, of the nodes that answer within `wait`, and where they differ from the books. The comparison allows for what is
