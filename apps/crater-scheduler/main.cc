@@ -1,11 +1,13 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "crater/api/routes.h"
 #include "crater/base/log.h"
 #include "crater/daemon/daemon.h"
+#include "crater/plugin/registry.h"
 #include "crater/scheduler/config.h"
 #include "crater/scheduler/http_api.h"
 #include "crater/scheduler/scheduler.h"
@@ -41,6 +43,13 @@ Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::atoi(config.listen.c_str() + colon + 1));
     if (config.tls) options.tls = wire::TlsFiles{config.tls->certificate, config.tls->key};
+    return options;
+}
+
+// Their processes are started from the program beside this one.
+plugin::Options plugin_options(const scheduler::Config& config) {
+    plugin::Options options{.folder = config.plugin_dir, .host = {}, .budget = config.plugin_budget};
+    options.host = std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-plugin-host").string();
     return options;
 }
 
@@ -97,8 +106,10 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     const auto metrics = wire::make_metrics();
     CRATER_TRY(store, store::open_sqlite({.path = config.store.sqlite, .crash_at = crash_hook()}, loop));
     const auto callbacks = wire::make_callback_sender(loop);
+    plugin::Registry plugins(plugin_options(config), *clock, metrics.get());
+    plugins.settle(Millis(2'000));  // so that the first decisions have them
 
-    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(),
+    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(), .plugins = &plugins,
                              .on_fatal = [&](const Error& error) {
                                  log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
                                  status = 1;

@@ -35,9 +35,9 @@ bool Registry::refresh() {
         take_over(entry);
     }
     std::erase_if(leaving_, [](const auto& old) { return old->gone(); });
-    std::string now = usable();
-    std::swap(now, usable_);
-    return now != usable_;
+    std::string now = standing();
+    std::swap(now, standing_);
+    return now != standing_;
 }
 
 bool Registry::settle(Millis patience) {
@@ -110,12 +110,14 @@ engine::PlacementHook* Registry::find(std::string_view name) {
     return plugin.state() == State::active ? &plugin : nullptr;
 }
 
-// Which versions can be asked: differs when another answer could come.
-std::string Registry::usable() const {
+// Which versions can be asked, and what is wrong: differs when another answer could come, or people should
+// know.
+std::string Registry::standing() const {
     std::string out;
-    for (const auto& [name, entry] : entries_)
-        if (entry.current && entry.current->state() == State::active)
-            out += name + " " + std::to_string(entry.takeover) + "\n";
+    for (const auto& [name, entry] : entries_) {
+        const bool asked = entry.current && entry.current->state() == State::active;
+        out += name + " " + std::to_string(asked ? entry.takeover : 0) + " " + entry.refusal + "\n";
+    }
     return out;
 }
 

@@ -13,15 +13,25 @@ Amount left_of(Amount total, Amount used) {
     return std::max(Amount(0), total - used);
 }
 
+// Where the card with this index stands; mostly there.
+std::size_t position_of(std::int64_t index, const NodeInventory& inventory) {
+    const auto& gpus = inventory.gpus;
+    const auto at = static_cast<std::size_t>(index);
+    if (at < gpus.size() && gpus[at].index == index) return at;
+    std::size_t c = 0;
+    while (c < gpus.size() && gpus[c].index != index) ++c;
+    return c;
+}
+
 // A link that one end reports is there for both.
 void add_peers(const NodeInventory& inventory, std::vector<CardView>& cards) {
     for (std::size_t c = 0; c < cards.size(); ++c)
-        for (const std::int64_t peer : inventory.gpus[c].nvlink_peers)
-            for (std::size_t other = 0; other < cards.size(); ++other)
-                if (other != c && inventory.gpus[other].index == peer) {
-                    cards[c].peers |= std::uint64_t{1} << other;
-                    cards[other].peers |= std::uint64_t{1} << c;
-                }
+        for (const std::int64_t peer : inventory.gpus[c].nvlink_peers) {
+            const std::size_t other = position_of(peer, inventory);
+            if (other >= cards.size() || other == c) continue;
+            cards[c].peers |= std::uint64_t{1} << other;
+            cards[other].peers |= std::uint64_t{1} << c;
+        }
 }
 
 std::vector<CardView> cards_of(const NodeInventory& inventory, const NodeBook& book) {

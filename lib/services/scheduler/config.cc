@@ -56,6 +56,8 @@ Result<void> check(const Config& config) {
     if (config.heartbeat_timeout <= config.heartbeat_interval)
         return fail(Code::invalid, format(config.heartbeat_timeout) + " is not longer than heartbeat_interval, " + format(config.heartbeat_interval),
                     "heartbeat_timeout", "use some three times the interval");
+    if (config.plugin_budget < Millis(1) || config.plugin_budget > Millis(1'000))
+        return fail(Code::invalid, format(config.plugin_budget) + " is not between 1ms and 1s", "plugin_budget", "decisions wait that long");
     std::vector<std::string> names;
     for (std::size_t i = 0; i < config.queues.size(); ++i) {
         const std::string field = "queues[" + std::to_string(i) + "].name";

@@ -102,6 +102,7 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void put_queue(CallPtr call);
     void get_cluster(CallPtr call);
     void get_holdings(CallPtr call);
+    void list_plugins(CallPtr call);
     void healthz(CallPtr call);
     void readyz(CallPtr call);
     void metrics(CallPtr call);

@@ -55,7 +55,8 @@ struct Neighbours {
 // (held, but no longer reported) are left out. Both must outlive the view.
 NodeView view_of(const NodeInventory& inventory, const NodeBook& book, Neighbours neighbours, double score,
                  std::uint64_t chosen = 0);
-// The NVLink bandwidth of a card by its model's data sheet; 0 = none or unknown.
+// The NVLink bandwidth of a card by the data sheet of its model, as normalised in an inventory; 0 = none or
+// unknown.
 BytesPerSecond nvlink_bandwidth(std::string_view model);
 
 struct HookAnswer {

@@ -75,14 +75,14 @@ class Registry final : public engine::HookSource {
     void load(Entry& entry);
     void take_over(Entry& entry);
     void leave(std::unique_ptr<Loaded>& version);
-    std::string usable() const;
+    std::string standing() const;
 
     Options options_;
     const Clock& clock_;
     Metrics* metrics_;
     std::map<std::string, Entry, std::less<>> entries_;
     std::vector<std::unique_ptr<Loaded>> leaving_;
-    std::string usable_;
+    std::string standing_;
     int takeovers_ = 0;
 };
 

@@ -72,6 +72,8 @@ struct Config {
     AllDataConfig alldata;
     engine::Settings scheduling;
     std::vector<QueueSpec> queues = default_queues();
+    std::string plugin_dir;    // folder of placement plugins; empty = none
+    Millis plugin_budget{5};   // of one plugin for one decision
     std::string console_dir;  // the built console; empty = not served
     std::string path_prefix;  // "/crater": serve everything below it too
 
@@ -94,6 +96,8 @@ void describe(V& v, Config& c) {
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
     v.field("queues", c.queues, "Queues.");
+    v.field("plugin_dir", c.plugin_dir, "Folder of placement plugins; none when absent.");
+    v.field("plugin_budget", c.plugin_budget, "How long a decision waits for one plugin; who is late three times is disabled.");
     v.field("console_dir", c.console_dir, "Folder of the built console.");
     v.field("path_prefix", c.path_prefix, "Serve everything below this path too.");
 }
