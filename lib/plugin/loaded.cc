@@ -169,8 +169,12 @@ std::optional<Answer> Loaded::answer_in_time() {
     Answer answer;
     const auto got = process_->receive(answer, budget);
     const std::int64_t spent = clock_.ticks_us() - began_us_;
-    if (got == HostProcess::Got::end || (got == HostProcess::Got::packet && answer.sequence != sequence_)) {
+    if (got == HostProcess::Got::end) {
         quarantine("it " + process_->end());
+        return std::nullopt;
+    }
+    if (got == HostProcess::Got::packet && answer.sequence != sequence_) {
+        quarantine("it answered what it was not asked");
         return std::nullopt;
     }
     took(spent);

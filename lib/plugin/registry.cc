@@ -50,7 +50,10 @@ bool Registry::settle(Millis patience) {
 
 void Registry::look_at_folder() {
     const auto files = plugins_in(options_.folder);
-    if (!files) return log::warning("the plugins' folder", {{"why", files.error().text()}});
+    const std::string wrong = files ? "" : files.error().text();
+    if (wrong != folder_wrong_ && !files) log::warning("the plugins' folder", {{"why", wrong}});
+    folder_wrong_ = wrong;
+    if (!files) return;
     for (const auto& [name, found] : *files) {
         Entry& entry = entries_[name];
         if (entry.found.stamp == found.stamp && entry.found.wrong == found.wrong) continue;

@@ -1,4 +1,5 @@
 // Placement plugins: taken over between decisions, shown, and missed where a queue wants one that does not work.
+#include "crater/plugin/registry.h"
 #include "impl.h"
 
 namespace crater::scheduler {

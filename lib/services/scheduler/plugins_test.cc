@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "crater/plugin/registry.h"
 #include "test_world.h"
 
 namespace crater::scheduler {

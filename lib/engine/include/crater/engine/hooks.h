@@ -1,9 +1,9 @@
 // Placement hooks: filters and scores from outside the engine, asked about the best candidates of a decision.
 // Which a queue uses, and how much each counts, stands in its `plugins`.
 //
-// Called by whoever decides, on its thread, between nothing else: a hook may take its time budget and answers
-// at once or not at all. What a hook said is not replayed; the placement is the fact. Views point into the
-// engine's own objects and are good for one call.
+// Asked in the middle of a decision, on its thread: a hook answers within its time budget or not at all. What
+// a hook said is not replayed; the placement is the fact. Views point into the engine's own objects and are
+// good for one call.
 #pragma once
 
 #include <cstdint>

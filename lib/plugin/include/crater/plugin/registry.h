@@ -82,7 +82,7 @@ class Registry final : public engine::HookSource {
     Metrics* metrics_;
     std::map<std::string, Entry, std::less<>> entries_;
     std::vector<std::unique_ptr<Loaded>> leaving_;
-    std::string standing_;
+    std::string standing_, folder_wrong_;  // as last seen
     int takeovers_ = 0;
 };
 

@@ -18,12 +18,15 @@
 #include "crater/api/views.h"
 #include "crater/base/clock.h"
 #include "crater/base/metric.h"
-#include "crater/plugin/registry.h"
 #include "crater/scheduler/config.h"
 #include "crater/scheduler/read_model.h"
 #include "crater/store/store.h"
 #include "crater/wire/callback.h"
 #include "crater/wire/link.h"
+
+namespace crater::plugin {
+class Registry;
+}
 
 namespace crater::scheduler {
 
