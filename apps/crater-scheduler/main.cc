@@ -1,11 +1,13 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "crater/api/routes.h"
 #include "crater/base/log.h"
 #include "crater/daemon/daemon.h"
+#include "crater/plugin/registry.h"
 #include "crater/scheduler/config.h"
 #include "crater/scheduler/http_api.h"
 #include "crater/scheduler/scheduler.h"
@@ -59,6 +61,13 @@ std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config,
     if (server) return std::move(*server);
     log::warning("metrics have no port of their own", {{"port", config.metrics.port}, {"why", server.error().text()}});
     return nullptr;
+}
+
+// Their processes are started from the program beside this one.
+plugin::Options plugin_options(const scheduler::Config& config) {
+    plugin::Options options{.folder = config.plugin_dir, .host = {}, .budget = config.plugin_budget};
+    options.host = std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-plugin-host").string();
+    return options;
 }
 
 // The end of the process at a named point of a commit, for the tests that prove nothing acknowledged is lost.
@@ -123,8 +132,10 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     const auto metrics = wire::make_metrics();
     CRATER_TRY(store, store::open_sqlite({.path = config.store.sqlite, .crash_at = crash_hook()}, loop));
     const auto callbacks = wire::make_callback_sender(loop);
+    plugin::Registry plugins(plugin_options(config), *clock, metrics.get());
+    plugins.settle(Millis(2'000));  // so that the first decisions have them
 
-    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(),
+    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(), .plugins = &plugins,
                              .on_fatal = [&](const Error& error) {
                                  log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
                                  status = 1;

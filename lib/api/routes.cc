@@ -129,6 +129,8 @@ const std::vector<Route>& table() {
          schema<ClusterView, "ClusterView">, "cluster"},
         {"GET", "/api/v1/cluster/holdings", look_around, "get_holdings", "Do the agents' own tables agree with the books, device by device?", {},
          nullptr, schema<HoldingsView, "HoldingsView">, "cluster"},
+        {"GET", "/api/v1/plugins", look_around, "list_plugins", "Placement plugins and how they do.", {}, nullptr,
+         schema<Page<PluginView>, "PluginPage">, "cluster"},
         {"GET", "/api/v1/events", look, "stream_events", "Live events as server-sent events; resumes after Last-Event-ID.",
          event_parameters, nullptr, schema<EventView, "EventView">, "cluster", false, "text/event-stream"},
         {"GET", "/api/v1/tokens", admin, "list_tokens", "Tokens, without their secrets.", page, nullptr, schema<Page<TokenView>, "TokenPage">,

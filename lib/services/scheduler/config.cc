@@ -58,6 +58,8 @@ Result<void> check(const Config& config) {
                     "heartbeat_timeout", "use some three times the interval");
     if (!config.log_level.empty()) CRATER_TRY_VOID(log::parse_level(config.log_level));
     for (const auto& [name, caps] : config.quota_policies) CRATER_TRY_VOID(check_id(name, "quota_policies"));
+    if (config.plugin_budget < Millis(1) || config.plugin_budget > Millis(1'000))
+        return fail(Code::invalid, format(config.plugin_budget) + " is not between 1ms and 1s", "plugin_budget", "decisions wait that long");
     std::vector<std::string> names;
     for (std::size_t i = 0; i < config.queues.size(); ++i) {
         const std::string field = "queues[" + std::to_string(i) + "].name";

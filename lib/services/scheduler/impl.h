@@ -138,6 +138,8 @@ class Scheduler::Impl {
     void put_token(const Token& token);
     // ---- questions.cc ----
     void why(const std::string& job, Reply<engine::Why> reply);
+    // ---- plugins.cc ----
+    void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----
     std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
     void stop_log(std::uint64_t handle);
@@ -292,6 +294,10 @@ class Scheduler::Impl {
     // ---- logs.cc ----
     void on_log(const proto::LogChunk& chunk);
     void end_logs_of(const std::string& node);
+
+    // ---- plugins.cc ----
+    void refresh_plugins();
+    void add_plugin_problems(std::vector<api::Problem>& out) const;
 
     // ---- callbacks.cc ----
     void tell_alldata(Job& job);

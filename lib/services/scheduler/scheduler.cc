@@ -197,6 +197,7 @@ void Scheduler::Impl::sweep() {
         open_.update.free = engine_.largest_free();
         wake();
     }
+    refresh_plugins();
     const auto failing = outbox_.failing();
     if (failing.tasks || outbox_.dead) problems_changed_ = true;
     if (problems_changed_) wake();
@@ -298,6 +299,7 @@ void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, s
 std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {
     return impl_->log(query, std::move(data), std::move(end));
 }
+void Scheduler::plugins(Reply<std::vector<api::PluginView>> reply) { impl_->plugins(std::move(reply)); }
 void Scheduler::stop_log(std::uint64_t handle) { impl_->stop_log(handle); }
 wire::LinkCallbacks Scheduler::agent_link(std::function<std::shared_ptr<wire::Link>()> link) { return impl_->agent_link(std::move(link)); }
 const ReadModel& Scheduler::read() const { return impl_->read_; }

@@ -19,6 +19,7 @@ const std::map<std::string_view, HttpApi::Impl::Handler>& HttpApi::Impl::handler
         {"get_tenant", &Impl::get_tenant},           {"put_tenant", &Impl::put_tenant},
         {"get_quota", &Impl::get_quota},             {"put_quota", &Impl::put_quota},
         {"get_holdings", &Impl::get_holdings},     {"get_cluster", &Impl::get_cluster},         {"stream_events", &Impl::stream_events},
+        {"list_plugins", &Impl::list_plugins},
         {"list_tokens", &Impl::list_tokens},         {"create_token", &Impl::create_token},
         {"revoke_token", &Impl::revoke_token},       {"join_agent", &Impl::join_agent},
         {"schedule", &Impl::schedule},               {"get_task", &Impl::get_task},

@@ -126,6 +126,7 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void get_cluster(CallPtr call);
     api::ClusterView cluster_view(const Actor& actor) const;
     void get_holdings(CallPtr call);
+    void list_plugins(CallPtr call);
     void healthz(CallPtr call);
     void readyz(CallPtr call);
     void metrics(CallPtr call);

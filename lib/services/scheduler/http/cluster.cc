@@ -129,6 +129,14 @@ void HttpApi::Impl::get_holdings(CallPtr call) {
         });
     });
 }
+void HttpApi::Impl::list_plugins(CallPtr call) {
+    on_loop([self = shared_from_this(), call] {
+        self->scheduler_.plugins([call](Result<std::vector<api::PluginView>> rows) {
+            if (!rows) return call->fail(rows.error());
+            call->answer(whole(std::move(*rows)));
+        });
+    });
+}
 void HttpApi::Impl::healthz(CallPtr call) { call->answer(api::Health{}); }
 void HttpApi::Impl::readyz(CallPtr call) {
     // Through the loop: an answer proves that the scheduler turns.

@@ -418,6 +418,26 @@ void describe(V& v, TokenView& t) {
     v.field("secret", t.secret, "The token itself, shown once.");
 }
 
+struct PluginView {
+    std::string name, version, description, file, state, reason;
+    std::int64_t calls = 0, late = 0;
+    Micros p99;
+    Instant since;
+};
+template <class V>
+void describe(V& v, PluginView& p) {
+    v.field("name", p.name, "Placement plugin.", {.required = true});
+    v.field("version", p.version, "Its version.");
+    v.field("description", p.description, "What it is for, in its own words.");
+    v.field("file", p.file, "Where it was loaded from.");
+    v.field("state", p.state, "loading, active, quarantined (at fault, not asked until its file changes) or refused (never worked).");
+    v.field("reason", p.reason, "Why it is not active, or why its new file is not.");
+    v.field("calls", p.calls, "Decisions it was asked about.");
+    v.field("late", p.late, "How often it was late.");
+    v.field("p99_us", p.p99, "99th percentile of the time until it had answered, of the last 1,000 calls.");
+    v.field("since", p.since, "When it entered this state.");
+}
+
 // Bodies of small changes.
 struct ReasonBody {
     std::string reason;

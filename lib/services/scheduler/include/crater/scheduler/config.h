@@ -73,6 +73,8 @@ struct Config {
     engine::Settings scheduling;
     std::vector<QueueSpec> queues = default_queues();
     std::map<std::string, Quota> quota_policies;  // sets of caps that a job may be put under by name
+    std::string plugin_dir;    // folder of placement plugins; empty = none
+    Millis plugin_budget{5};   // of one plugin for one decision
     std::string console_dir;  // the built console; empty = not served
     std::string path_prefix;  // "/crater": serve everything below it too
     std::string log_level;    // empty: --log-level's
@@ -97,6 +99,8 @@ void describe(V& v, Config& c) {
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
     v.field("queues", c.queues, "Queues.");
     v.field("quota_policies", c.quota_policies, "Named sets of caps; a job that names one in quota_policy may not ask for more.");
+    v.field("plugin_dir", c.plugin_dir, "Folder of placement plugins; none when absent.");
+    v.field("plugin_budget", c.plugin_budget, "How long a decision waits for one plugin; who is late three times is disabled.");
     v.field("console_dir", c.console_dir, "Folder of the built console.");
     v.field("path_prefix", c.path_prefix, "Serve everything below this path too.");
     v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");

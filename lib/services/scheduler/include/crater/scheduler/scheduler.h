@@ -24,6 +24,10 @@
 #include "crater/wire/callback.h"
 #include "crater/wire/link.h"
 
+namespace crater::plugin {
+class Registry;
+}
+
 namespace crater::scheduler {
 
 struct Env {
@@ -33,6 +37,7 @@ struct Env {
     store::Store& store;
     wire::CallbackSender* callbacks = nullptr;  // null: no callbacks are configured
     Metrics* metrics = nullptr;
+    plugin::Registry* plugins = nullptr;        // null: no placement plugins
     std::function<void(const Error&)> on_fatal;
 };
 
@@ -104,6 +109,7 @@ class Scheduler {
     struct TableRow { std::string node, job, state; std::int64_t task = 0, attempt = 0; Allocation allocation; };
     struct Tables { std::vector<TableRow> rows; std::vector<std::string> differences; };
     void tables(Millis wait, Reply<Tables> reply);
+    void plugins(Reply<std::vector<api::PluginView>> reply);
 
     // Streams a task's log: `data` for each piece, then `end` once. Returns a handle for `stop_log`.
     std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
