@@ -27,6 +27,7 @@ std::vector<NodeBook> Engine::books() const { return impl_->books(); }
 Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
 std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free(); }
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
+void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
@@ -111,6 +112,7 @@ void Engine::Impl::on(const QueueSet& fact) {
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
+    for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
     if (!other_policy) return;

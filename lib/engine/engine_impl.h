@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crater/engine/engine.h"
+#include "crater/engine/hooks.h"
 #include "filter/filter.h"
 #include "order/backlog.h"
 #include "place/column.h"
@@ -60,6 +61,7 @@ class Engine::Impl {
     // admit/admit.cc
     Result<Admitted> admit(EngineJob job);
 
+    void set_hooks(HookSource* hooks) { hooks_ = hooks; }
     std::string learned() const { return pricing_.in_use() ? pricing_.save() : std::string(); }
 
     std::uint64_t state_hash() const { return facts_; }
@@ -111,6 +113,8 @@ class Engine::Impl {
     Outcome fill(JobSlot& job);
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
+    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, Trace& trace);
+    NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
     Trace take_down(int shape, Column& view) const;
     Candidate candidate(const Shape& shape, int node, std::int32_t level) const;
@@ -164,6 +168,7 @@ class Engine::Impl {
     Seats seats_{judge_};
     Tenants tenants_;
     Backlog backlog_;
+    HookSource* hooks_ = nullptr;
     std::vector<std::unique_ptr<JobSlot>> jobs_;
     std::vector<int> free_jobs_;
     HashTable job_positions_;  // by the hash of the id

@@ -282,6 +282,38 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     return from_tree(*seats_[*seat], trace);
 }
 
+std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
+    asked_once_.insert(shape);  // worth a seat at once
+    std::vector<Spot> out;
+    const auto s = seat_for(shape);
+    do sync();
+    while (!built_);
+    if (!s) {
+        Trace trace;
+        scan(shape, looked, &trace);
+        for (const auto& mark : trace.best)
+            if (mark.node >= 0) out.push_back({mark.node, mark.level});
+        return out;
+    }
+    Seat& seat = *seats_[*s];
+    seat.used_at = clock_;
+    if (seat.indexed) {
+        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level, bool tight) {
+            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && (!tight || level_on(seat, n).value == level)) out.push_back({n, level});
+            return out.size() < count;
+        });
+        return out;
+    }
+    settle(*s, looked);
+    while (out.size() < count && !seat.tree.empty()) {
+        const auto rank = seat.tree.top();
+        out.push_back({cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]});
+        seat.tree.set(rank, MaxTree::none);
+    }
+    for (const Spot& spot : out) seat.tree.set(static_cast<std::size_t>(cluster_.rank(spot.node)), spot.level);
+    return out;
+}
+
 // All nodes looked at once, those without room passed over by their rooms.
 Spot Seats::scan(int position, int& looked, Trace* trace) {
     const Shape& shape = judge_.shape(position);

@@ -36,6 +36,8 @@ class Seats {
     // The best node for a shape now; adds the nodes looked at to `looked`. `trace`, when not null, gets the next five too, and what
     // the other nodes lack.
     Spot best(int shape, int& looked, Trace* trace = nullptr);
+    // The best nodes, best first, at most `count`; fewer for a shape that finds no seat.
+    std::vector<Spot> top(int shape, std::size_t count, int& looked);
     bool has_seat(int shape) const { return seat_of_.contains(shape); }
 
     void leave(int shape);  // the shape is no more

@@ -2,6 +2,7 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
+#include "crater/plugin/registry.h"
 #include "impl.h"
 #include "metrics.h"
 
@@ -14,7 +15,9 @@ constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 
 }  // namespace
 
-Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {}
+Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {
+    if (env_.plugins) engine_.set_hooks(env_.plugins);
+}
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;

@@ -133,7 +133,7 @@ void HttpApi::Impl::list_plugins(CallPtr call) {
     on_loop([self = shared_from_this(), call] {
         self->scheduler_.plugins([call](Result<std::vector<api::PluginView>> rows) {
             if (!rows) return call->fail(rows.error());
-            call->answer(whole(std::move(*rows)));
+            answer_page(*call, std::move(*rows), "name", [](const api::PluginView& row) { return row.name; });
         });
     });
 }

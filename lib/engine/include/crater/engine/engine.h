@@ -24,6 +24,8 @@
 
 namespace crater::engine {
 
+struct HookSource;  // hooks.h
+
 // Tuning shared by all queues. SPEC 3.2, 3.4, 10.2 names and defaults.
 struct Settings {
     double cpu_threshold = 0.8;        // live use above which a node takes no more
@@ -168,6 +170,9 @@ class Engine {
     std::vector<FreeSlice> largest_free() const;  // per GPU model
     // What a tenant holds now, its descendants included.
     Usage usage(const std::string& tenant) const;
+
+    // Where the plugins that queues name come from; null (the default) = there are none. Must outlive the engine or be taken away again.
+    void set_hooks(HookSource* hooks);
 
     // What the policies that learn have learned, as text for the store (Remembered). Not part of the state hash.
     std::string learned() const;
