@@ -2,6 +2,7 @@
 // itself it does to itself alone. Started by the scheduler, with a socket and shared memory as descriptors 3
 // and 4; ends when the socket does.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -37,6 +38,8 @@ void confine() {
     limit(RLIMIT_NOFILE, 64);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     limit(RLIMIT_DATA, rlim_t{1} << 30);
+#else
+    ::signal(SIGSEGV, SIG_DFL);  // a crash is seen as one
 #endif
     // When memory runs out it is this that goes, not the scheduler.
     if (const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); fd >= 0) {

@@ -27,11 +27,11 @@ TEST(Plugins, one_at_fault_and_one_missed_are_problems_and_gone_when_they_are) {
     world.restart();
     world.run(seconds(3));
     EXPECT_EQ(kinds(world), (std::vector<std::string>{"plugin_at_fault", "plugin_missing"}));
-    std::vector<api::PluginView> rows;
-    world.scheduler->plugins([&](Result<std::vector<api::PluginView>> answer) { rows = std::move(*answer); });
-    ASSERT_EQ(rows.size(), 1u);
-    EXPECT_EQ(rows[0].state, "refused");
-    EXPECT_EQ(rows[0].reason, "cannot run /nowhere/crater-plugin-host: No such file or directory");
+    std::string said;
+    world.scheduler->plugins([&](const Result<std::vector<api::PluginView>>& rows) {
+        for (const api::PluginView& row : *rows) said += row.name + " " + row.state + ": " + row.reason;
+    });
+    EXPECT_EQ(said, "broken refused: cannot run /nowhere/crater-plugin-host: No such file or directory");
 
     std::filesystem::remove_all(folder);
     world.scheduler->set_queue({.name = "training", .types = {JobType::training}}, {}, [](Result<api::QueueView>) {});
