@@ -29,7 +29,7 @@ std::unique_ptr<store::Store> open(const std::string& path, Loop& loop) {
     return std::move(*opened);
 }
 
-// The cluster filled by the engine itself: a third of the jobs have three or four equal tasks, the others one.
+// The cluster filled by the engine itself: four in ten jobs have two or three equal tasks, the others one.
 int make(const std::string& path, int nodes, int jobs, const std::string& shared) {
     const auto mix = requests_of(shared);
     Cluster cluster(nodes, Policy::best_fit, mix);
