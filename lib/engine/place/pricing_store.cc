@@ -122,7 +122,7 @@ void walk(V& v, price::Learned& learned) {
     v.list(learned.scarce, [&](int& companion) { v.number(companion); });
     for (auto& scale : learned.scale) v.number(scale);
     v.types(learned.types);
-    v.number(learned.idle_max), v.number(learned.arrivals), v.number(learned.priced_at), v.number(learned.targets_at);
+    v.number(learned.idle_max), v.number(learned.cards), v.number(learned.arrivals), v.number(learned.priced_at), v.number(learned.targets_at);
     v.number(learned.arrived), v.number(learned.departed), v.number(learned.turnover), v.number(learned.version);
 }
 

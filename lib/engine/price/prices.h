@@ -48,6 +48,7 @@ struct Learned {
     Reserve reserve{};        // by card type
     std::uint64_t types = 0;  // of cards that the cluster has
     int idle_max = 1;
+    std::int64_t cards = 0;  // of the whole cluster
     std::int64_t arrivals = 0, priced_at = 0, targets_at = 0;
     double arrived = 0, departed = 0;  // of late
     double turnover = 0;               // departures for an arrival
