@@ -71,7 +71,9 @@ void Engine::Impl::on(const NodeSet& fact) {
         }
     }
     ++holdings_;
+    const int types = cluster_.type_count();
     const int n = cluster_.set_node(fact.inventory);
+    if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();  // a shape may take another part of the new cards
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));
     for (auto& part : moved) {
         *part.slices = cluster_.from_allocation(part.allocation);

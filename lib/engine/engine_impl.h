@@ -114,6 +114,7 @@ class Engine::Impl {
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
     Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, Trace& trace);
+    Spot ask_about(const JobSlot& job, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses, Trace& trace);
     NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
     Trace take_down(int shape, Column& view) const;

@@ -28,7 +28,7 @@ void add_queue(CLI::App& app, Context& context) {
     };
     auto options = std::make_shared<Options>();
     set->add_option("name", options->name, "Queue")->required();
-    set->add_option("--policy", options->policy, "best_fit, binpack, spread or priority");
+    set->add_option("--policy", options->policy, "price (the default), fragmentation, best_fit, binpack, spread or priority");
     set->add_option("--priority", options->priority, "Of jobs that give none");
     set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
     set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");

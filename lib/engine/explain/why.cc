@@ -304,8 +304,9 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
 DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     const int q = backlog_.find(request.queue);
-    const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
-    pricing_.use(policy);
+    // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
+    const Policy wanted = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
+    const Policy policy = kind_of(wanted) == Kind::learned && !pricing_.knows(wanted) ? Policy::best_fit : wanted;
     const int position = shapes_.take(make_shape(*request.spec, policy));
     const Shape& shape = shapes_.at(position);
     Column view;

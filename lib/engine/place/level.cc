@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "place/pricing.h"
-
 namespace crater::engine {
 namespace {
 
@@ -130,12 +128,6 @@ std::vector<ScoreTerm> fit_terms(std::int32_t level) {
     return {{"interconnect", (level >> quality_at) / 2.0, 4},
             {"fit", static_cast<double>(left) / left_max, 2},
             {"load", (static_cast<std::size_t>(level) & (cpu_classes - 1)) / (cpu_classes - 1.0), 1}};
-}
-
-std::vector<ScoreTerm> terms_of(Policy policy, std::int32_t level) {
-    if (policy == Policy::price) return price_terms(level);
-    if (policy == Policy::fragmentation) return fragmentation_terms(level);
-    return fit_terms(level);
 }
 
 }  // namespace crater::engine

@@ -36,8 +36,17 @@ NodeBook Engine::Impl::book_now(int n) const {
 Spot Engine::Impl::ask_plugins(const JobSlot& slot, std::span<const Slices> before, Trace& trace) {
     const auto& queue = backlog_.queue(slot.queue).spec;
     const auto uses = hooks_of(queue, hooks_);
-    const auto spots = seats_.top(slot.shape, hook_candidates, looked_);
-    if (spots.empty() || uses.empty()) return spots.empty() ? Spot{} : spots.front();
+    // The best ones first; if all of them are turned away, more of them, in the end all.
+    for (std::size_t count = hook_candidates;; count *= 8) {
+        const auto spots = seats_.top(slot.shape, count, looked_);
+        if (spots.empty() || uses.empty()) return spots.empty() ? Spot{} : spots.front();
+        const Spot found = ask_about(slot, before, spots, uses, trace);
+        if (found || spots.size() < count) return found;
+    }
+}
+
+Spot Engine::Impl::ask_about(const JobSlot& slot, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses,
+                             Trace& trace) {
     const Shape& shape = shapes_.at(slot.shape);
     std::vector<NodeBook> books;
     std::vector<NodeView> views;

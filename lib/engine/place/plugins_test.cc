@@ -81,6 +81,13 @@ TEST_P(Asked, each_task_of_a_gang_is_asked_about_with_those_before_it) {
     EXPECT_EQ(opinion.neighbours, 2);
 }
 
+TEST_P(Asked, a_node_far_down_the_order_is_found_when_all_before_it_are_turned_away) {
+    for (int i = 100; i < 300; ++i) engine.apply(NodeSet{make_node("m" + std::to_string(i), 2)});
+    opinion.good = {{"m287", 0.5}};
+    engine.apply(JobAdded{a_job("a").gpus(500)});
+    EXPECT_EQ(node_of(engine.pass(noon), "a"), "m287");
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, Asked, ::testing::Values(Policy::best_fit, Policy::price, Policy::spread));
 
 }  // namespace

@@ -7,6 +7,10 @@ namespace {
 
 // Where the loss stands in a level of the prices, in hundredths of a card (price/regret.cc).
 constexpr int regret_at = 17;
+constexpr std::int32_t no_gpu_bonus = 1 << 30;  // of a node without cards, for work without a GPU
+
+// Card types beyond those the prices can tell apart count as unknown.
+int type_of(int card_type) { return card_type < price::card_types ? card_type : -1; }
 
 // What the shape takes of a card of the type, in thousandths.
 std::int64_t part_of(const CardNeed& need, std::int64_t card_memory) {
@@ -47,8 +51,6 @@ void Pricing::use(Policy policy) {
 }
 
 int Pricing::kind(Rule& from, int position, const Shape& shape) {
-    // A new type of card may serve the shape too, with another part of it.
-    if (types_ != cluster_.type_count()) forget();
     const auto [it, fresh] = from.kinds.try_emplace(position, -1);
     if (fresh) it->second = from.prices->intern(demand_of(shape, cluster_));
     return it->second;
@@ -69,7 +71,6 @@ void Pricing::leave(int position) {
 }
 
 void Pricing::forget() {
-    types_ = cluster_.type_count();
     for (auto& each : rules_) each.kinds.clear();
 }
 
@@ -81,6 +82,7 @@ Pricing::News Pricing::reprice() {
         if (due) {
             survey();
             each.prices->reprice(now_, empty_);
+            if (each.prices->forget_rare()) each.kinds.clear();
             each.look();
             news = News::prices;
         }
@@ -93,7 +95,7 @@ Pricing::News Pricing::reprice() {
 // Disks and bandwidth are only looked up while the prices look at them.
 price::Free Pricing::free_of(int n, const Room& room, std::span<const std::int16_t> left, bool all) const {
     const Node& node = cluster_.node(n);
-    price::Free out{room.card_type, left, {room.cpu, room.memory, 0, 0, 0}};
+    price::Free out{type_of(room.card_type), left, {room.cpu, room.memory, 0, 0, 0}};
     if (!all) return out;
     for (std::size_t k = 0; k < node.disks.size(); ++k) {
         const DiskUse& used = cluster_.used().disks[static_cast<std::size_t>(node.disks_at) + k];
@@ -119,7 +121,7 @@ void Pricing::survey() {
     std::size_t at = 0;
     for (const int n : cluster_.by_name()) {
         const Node& node = cluster_.node(n);
-        if (!node.takes_work() || node.mixed) continue;
+        if (!node.takes_work() || node.mixed || node.card_type >= price::card_types) continue;
         const Room room = room_of(cluster_, n, rooms.data());
         for (std::size_t c = 0; c < node.cards.size(); ++c) {
             left_now_[at + c] = rooms[c].left;
@@ -134,13 +136,15 @@ void Pricing::survey() {
 Level Pricing::level(int position, const Shape& shape, int n, const Room& room, const CardRoom* cards, Mask fitting) {
     Rule& by = rule(shape.policy);
     const auto count = cluster_.node(n).cards.size();
+    // Of cards of several types, or of one too many, nothing is known but that the task fits.
+    if (shape.cards > 0 && type_of(room.card_type) < 0) return {0};
     for (std::size_t c = 0; c < count; ++c) left_[c] = cards[c].left;
     const auto choice = by.prices->choose(free_of(n, room, {left_.data(), count}, by.looks_at_all), kind(by, position, shape), fitting);
     // Of a node with cards of several types nothing is known, but it fits.
     const bool can_be_had = choice.card >= 0 && (fitting >> choice.card & 1);
     if (shape.cards > 0) return {std::max(0, choice.level), can_be_had ? choice.card : -1};
     // Work without a GPU stays off nodes that have them.
-    return {choice.level / 2 + (count == 0 ? 1 << 30 : 0)};
+    return {choice.level / 2 + (count == 0 ? no_gpu_bonus : 0)};
 }
 
 // A shape that needs more than its room leaves the cards to the look; its level is that of what it would get. Cards that do not reach
@@ -152,17 +156,19 @@ Level Pricing::level(int position, const Look& look) {
     const Level out = level(position, look.shape, look.n, room, cards.data(), choice.cards);
     if (look.shape.cards < 2) return {std::max(0, out.value)};
     const int steps = choice.linked ? 0 : choice.home >= 0 ? 1 : 2;
-    const auto step = look.shape.policy == Policy::price ? std::int32_t{20} << regret_at : 20;
+    const auto step = rule(look.shape.policy).prices->priced() ? std::int32_t{20} << regret_at : 20;
     return {std::max(0, out.value - steps * step)};
 }
 
-std::vector<ScoreTerm> price_terms(std::int32_t level) {
+// A level read back into terms; what it was before the first prices looks different from what it is after.
+std::vector<ScoreTerm> Pricing::terms(const Shape& shape, std::int32_t level) const {
+    if (shape.cards == 0) level = (level >= no_gpu_bonus ? level - no_gpu_bonus : level) * 2;
+    const bool priced = rule(shape.policy).prices && rule(shape.policy).prices->priced();
+    if (!priced) return {{"fragmentation", std::clamp(level / 100.0, 0.0, 1.0), 1}};
     constexpr double most = (1 << (31 - regret_at)) - 1;
     const double loss = (most - (level >> regret_at)) / 100;  // in cards
-    return {{"future_value", 1 / (1 + loss), 1}, {"fit", (level & 1023) / 1000.0, 0}};
+    return {{"future_value", 1 / (1 + std::max(0.0, loss)), 1}, {"fit", std::clamp((level & 1023) / 1000.0, 0.0, 1.0), 0}};
 }
-
-std::vector<ScoreTerm> fragmentation_terms(std::int32_t level) { return {{"fragmentation", level / 100.0, 1}}; }
 
 void Pricing::Rule::look() {
     const auto& scarce = prices->learned().scarce;

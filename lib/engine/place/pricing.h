@@ -19,6 +19,7 @@ class Pricing {
     explicit Pricing(const Cluster& cluster) : cluster_(cluster) {}
 
     void use(Policy policy);  // from now on
+    bool knows(Policy policy) const { return rule(policy).prices != nullptr; }
     bool in_use() const { return rules_[0].prices || rules_[1].prices; }
 
     // A job came, or one that held something ended. `shape`: its position, stable while jobs have it.
@@ -30,7 +31,7 @@ class Pricing {
     // Finds new prices when enough has arrived since the last time, and tells whether levels are other ones now.
     enum class News { none, levels, prices };
     News reprice();
-    std::uint64_t version(Policy policy) const { return rule(policy).prices->version(); }
+    std::vector<ScoreTerm> terms(const Shape& shape, std::int32_t level) const;
 
     // How good the node is for the shape and which card to take. The caller has found that it fits; `fitting`: cards a part fits on.
     Level level(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards, Mask fitting);
@@ -57,15 +58,11 @@ class Pricing {
     void restore(Policy policy, price::Learned learned);
 
     const Cluster& cluster_;
-    int types_ = 0;  // of cards, when the kinds were made
     std::array<Rule, 2> rules_;
     // The cluster as the prices see it, while they are found.
     std::vector<std::int16_t> left_now_, left_empty_;
     std::vector<price::Nodes> now_, empty_;
     std::array<std::int16_t, cards_per_node_max> left_{};
 };
-
-std::vector<ScoreTerm> price_terms(std::int32_t level);
-std::vector<ScoreTerm> fragmentation_terms(std::int32_t level);
 
 }  // namespace crater::engine

@@ -25,6 +25,10 @@ class Writer {
         number(wide);
     }
     void types(std::uint64_t& mask) { number(mask); }
+    template <class T>
+    void by_type(T& amounts) {
+        for (auto& amount : amounts) number(amount);
+    }
     template <class T, class F>
     void list(std::vector<T>& items, F each) {
         auto size = items.size();
@@ -79,6 +83,14 @@ class Reader {
         for (std::size_t t = 0; t < type_of_.size() && t < 64; ++t)
             if (stored >> t & 1 && type_of_[t] >= 0 && type_of_[t] < 64) mask |= std::uint64_t{1} << type_of_[t];
     }
+    template <class T>
+    void by_type(T& amounts) {
+        T stored{};
+        for (auto& amount : stored) number(amount);
+        amounts = {};
+        for (std::size_t t = 0; t < type_of_.size() && t < stored.size(); ++t)
+            if (type_of_[t] >= 0 && static_cast<std::size_t>(type_of_[t]) < amounts.size()) amounts[static_cast<std::size_t>(type_of_[t])] = stored[t];
+    }
     template <class T, class F>
     void list(std::vector<T>& items, F each) {
         std::size_t size = 0;
@@ -121,6 +133,7 @@ void walk(V& v, price::Learned& learned) {
     v.list(learned.targets, [&](price::Target& target) { walk(v, target.kind), v.number(target.share); });
     v.list(learned.scarce, [&](int& companion) { v.number(companion); });
     for (auto& scale : learned.scale) v.number(scale);
+    v.by_type(learned.reserve);
     v.types(learned.types);
     v.number(learned.idle_max), v.number(learned.cards), v.number(learned.arrivals), v.number(learned.priced_at), v.number(learned.targets_at);
     v.number(learned.arrived), v.number(learned.departed), v.number(learned.turnover), v.number(learned.version);
@@ -136,9 +149,23 @@ std::string name_of_type(const CardType& type) {
 
 constexpr Policy learning[] = {Policy::price, Policy::fragmentation};
 
-bool is_whole(const price::Learned& learned) {
+bool is_kind(const price::Kind& kind) {
+    return kind.cards >= 0 && kind.cards <= 1'000'000 && kind.milli >= 0 && kind.milli <= price::whole_card && (kind.cards == 0 || kind.milli > 0);
+}
+
+// What arithmetic relies on; the text may be another version's, or damaged.
+bool is_sound(const price::Learned& learned) {
     const auto kinds = learned.kinds.size();
-    return learned.weight.size() == kinds && learned.price.size() == kinds;
+    if (learned.weight.size() != kinds || learned.price.size() != kinds) return false;
+    for (const auto& kind : learned.kinds)
+        if (!is_kind(kind)) return false;
+    for (const auto& target : learned.targets)
+        if (!is_kind(target.kind)) return false;
+    for (const auto& good : learned.goods)
+        if (!is_kind({good.cards, good.milli, 0, {}})) return false;
+    for (const int companion : learned.scarce)
+        if (companion < 0 || companion >= price::companions) return false;
+    return (learned.goods.empty() || !learned.scarce.empty()) && learned.idle_max >= 1 && learned.idle_max <= cards_per_node_max;
 }
 
 }  // namespace
@@ -178,7 +205,7 @@ Result<void> Pricing::load(std::string_view text) {
         in.number(present);
         if (in.bad() || !present) continue;
         walk(in, read[index(policy)].emplace());
-        if (!is_whole(*read[index(policy)])) return broken();
+        if (!is_sound(*read[index(policy)])) return broken();
     }
     if (in.bad() || !in.done()) return broken();
     for (const Policy policy : learning)

@@ -165,7 +165,7 @@ void Seats::refresh(int n, bool anew) {
     measure(n, entry);
     entry.counted = cluster_.node(n).present;
     if (entry.counted) census(entry, 1);
-    if (entry.room.mixed && mixed_ == 0) forget();  // the index cannot hold it: all seats keep trees from now on
+    if (entry.counted && entry.room.mixed && mixed_ == 0) forget();  // the index cannot hold it: all seats keep trees from now on
     if (entry.condition != cluster_.condition(n))
         for (std::size_t s = 0; s < seats_.size(); ++s)
             if (seats_[s] && !seats_[s]->standing.empty()) stand(s, n);
@@ -283,7 +283,7 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
 }
 
 std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
-    asked_once_.insert(shape);  // worth a seat at once
+    if (!has_seat(shape)) asked_once_.insert(shape);  // worth a seat at once
     std::vector<Spot> out;
     const auto s = seat_for(shape);
     do sync();
@@ -298,8 +298,9 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     Seat& seat = *seats_[*s];
     seat.used_at = clock_;
     if (seat.indexed) {
-        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level, bool tight) {
-            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && (!tight || level_on(seat, n).value == level)) out.push_back({n, level});
+        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level) {
+            ++looked;
+            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && level_on(seat, n).value == level) out.push_back({n, level});
             return out.size() < count;
         });
         return out;
@@ -368,11 +369,11 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     Spot winner;
     std::size_t count = 0;
     int patience = runner_up_patience;
-    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n, std::int32_t level, bool tight) {
+    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n, std::int32_t level) {
         if (winner && --patience < 0) return false;
         if (!entries_[static_cast<std::size_t>(n)].open.has(s)) return true;
         ++looked;
-        if (tight && level_on(seat, n).value != level) return true;  // another of its cards may do: it comes again
+        if (level_on(seat, n).value != level) return true;  // it comes once for each card; this is not the one it would get
         if (!winner) winner = {n, level};
         if (!trace) return false;
         trace->best[count++] = {n, level};

@@ -1,6 +1,8 @@
 // The index against a look at every node: whatever happened before, the node it names is the best by level and then by name.
 #include "place/seats.h"
 
+#include <set>
+
 #include "crater/base/clock.h"
 #include "testing.h"
 
@@ -94,6 +96,11 @@ void run(std::uint64_t seed, bool one_type, bool mixed) {
         ASSERT_EQ(found.level, wanted.level) << "seed " << seed << " step " << step;
         if (step % 2) {
             ASSERT_EQ(trace.best[0].node, found.node);
+            std::set<int> shown;
+            for (const auto& mark : trace.best)
+                if (mark.node >= 0) {
+                    ASSERT_TRUE(shown.insert(mark.node).second) << "a node is shown twice";
+                }
         }
         if (found) {
             Look look(yard.shapes.at(shape), yard.cluster, found.node);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t arrivals_between = 300;  // at least; of a cluster of more than 6200 cards, one for each 20.7 of them
 constexpr int steps_first = 1000, steps_again = 60;
-constexpr std::size_t goods_most = 256;
+constexpr std::size_t goods_most = 256, kinds_most = 4096;
 constexpr double fading = 0.999;         // of the mix, at each repricing: half of it after 200,000 arrivals
 constexpr double turnover_fading = 0.8;  // half after 1000
 constexpr double turnover_high = 0.5;    // idle cards are kept together from here
@@ -265,6 +265,37 @@ Choice Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
     const auto at = static_cast<std::size_t>(kind);
     if (!priced()) return fragmentation_.choose(free, learned_.kinds[at], kind);
     return least_regret(book(), free, learned_.kinds[at], unit_price_[at], allowed, order());
+}
+
+bool Prices::forget_rare() {
+    if (learned_.kinds.size() <= kinds_most) return false;
+    std::vector<std::size_t> kept;
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k)
+        if (learned_.weight[k] > 0.5) kept.push_back(k);
+    // The heaviest, by number among equals; in the order they had.
+    if (kept.size() > kinds_most / 2) {
+        std::stable_sort(kept.begin(), kept.end(), [&](auto a, auto b) { return learned_.weight[a] > learned_.weight[b]; });
+        kept.resize(kinds_most / 2);
+        std::sort(kept.begin(), kept.end());
+    }
+    Learned rest = learned_;
+    rest.kinds.clear(), rest.weight.clear(), rest.price.clear();
+    std::vector<int> good_of;
+    for (const std::size_t k : kept) {
+        rest.kinds.push_back(learned_.kinds[k]);
+        rest.weight.push_back(learned_.weight[k]);
+        rest.price.push_back(learned_.price[k]);
+        good_of.push_back(good_of_[k]);
+    }
+    learned_ = std::move(rest);
+    good_of_ = std::move(good_of);
+    ids_.clear();
+    unit_price_.clear();
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
+        ids_.emplace(learned_.kinds[k], static_cast<int>(k));
+        unit_price_.push_back(static_cast<std::int32_t>(std::lround(learned_.price[k] * unit)));
+    }
+    return true;
 }
 
 double Prices::value(const Free& free) const { return static_cast<double>(node_value(book(), free)) / unit; }

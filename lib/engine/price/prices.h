@@ -77,6 +77,8 @@ class Prices {
     bool due() const;
     void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
     // Changes when levels given before no longer hold.
+    // Kinds that have not come for long are dropped once there are very many; true when numbers given before no longer hold.
+    bool forget_rare();
     std::uint64_t version() const { return learned_.version; }
     const Learned& learned() const { return learned_; }
 

@@ -127,7 +127,7 @@ std::int32_t level_of(std::int32_t regret, int idle_after, int left, const Order
 }
 
 std::int32_t reserved(const Book& book, const Free& free, const Kind& kind) {
-    return kind.cards > 0 ? (*book.reserve)[static_cast<std::size_t>(free.type)] : 0;
+    return kind.cards > 0 && free.type >= 0 ? (*book.reserve)[static_cast<std::size_t>(free.type)] : 0;
 }
 
 // Parts of several cards go to the tightest ones; there is nothing to choose.
