@@ -10,6 +10,7 @@
 namespace crater::engine::price {
 namespace {
 
+constexpr std::int64_t arrivals_first = 100;
 constexpr std::int64_t arrivals_between = 300;  // at least; of a cluster of more than 6200 cards, one for each 20.7 of them
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256, kinds_most = 4096;
@@ -64,16 +65,17 @@ void Prices::arrived(int kind, int count) {
 void Prices::departed(int, int count) { learned_.departed += count; }
 
 bool Prices::due() const {
-    const auto between = std::max(arrivals_between, learned_.cards * 3 / 62);
-    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= between;
+    const std::int64_t pause = priced() ? std::max(arrivals_between, learned_.cards * 3 / 62) : arrivals_first;
+    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= pause;
 }
 
 void Prices::look_at_arrivals() {
     learned_.targets_at = learned_.arrivals;
     if (priced()) return;
     std::vector<Arrived> seen;
-    for (std::size_t k = 0; k < learned_.kinds.size(); ++k)
+    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
         seen.push_back({learned_.kinds[k], learned_.weight[k]});
+    }
     learned_.targets = typical(seen);
     fragmentation_.set_targets(learned_.targets);
     ++learned_.version;
@@ -199,9 +201,11 @@ std::vector<Group> Prices::groups(std::span<const Nodes> now, std::span<const No
         if (idle > 0) group.rows.push_back(static_cast<std::int16_t>(idle_row + idle));
         for (const int i : learned_.scarce) {
             const auto at = static_cast<std::size_t>(i);
-            const auto step = std::max<std::int64_t>(
-                1, std::llround(static_cast<double>(rounding) * learned_.scale[cpu] / learned_.scale[at]));
-            group.amounts[at] = scaled(nodes.free.amounts[at] / step * step, learned_.scale[at]);
+            const double scale = learned_.scale[at];
+            if (scale <= 0) continue;  // the cluster has none of it
+            const double coarse = static_cast<double>(rounding) * learned_.scale[cpu] / scale;
+            const auto step = std::max<std::int64_t>(1, std::llround(coarse));
+            group.amounts[at] = scaled(nodes.free.amounts[at] / step * step, scale);
         }
         counts[{group.cls, group.amounts, group.rows}] += weight * nodes.count;
     };

@@ -72,8 +72,8 @@ class Prices {
     void arrived(int kind, int count = 1);
     void departed(int kind, int count = 1);
 
-    // Every 300 arrivals, or one for each 20.7 cards when that is more. `reprice` takes what is free now and
-    // the whole cluster as it is when empty.
+    // After 100 arrivals, then every 300, or one for each 20.7 cards when that is more. `reprice` takes what is
+    // free now and the whole cluster as it is when empty.
     bool due() const;
     void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
     // Changes when levels given before no longer hold.

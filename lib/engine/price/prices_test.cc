@@ -78,7 +78,7 @@ struct World {
 TEST(Prices, begin_with_the_fragmentation_gradient) {
     World world;
     Prices prices;
-    world.arrive(prices, 299);
+    world.arrive(prices, 99);
     EXPECT_FALSE(prices.priced());
     EXPECT_LE(*std::max_element(world.levels.begin(), world.levels.end()), 99);
     const auto version = prices.version();
@@ -197,6 +197,17 @@ TEST(Prices, put_tasks_without_cards_where_there_are_none) {
     used.amounts[cpu] = 32000;
     const int id = prices.intern(world.kinds[5]);
     EXPECT_GT(prices.choose(bare, id).level, prices.choose(used.free(), id).level);
+}
+
+// Hardware may come between two repricings.
+TEST(Prices, work_for_nodes_that_came_after_the_last_repricing) {
+    World world;
+    Prices prices;
+    world.arrive(prices, 100);
+    Machine large;
+    large.cards.assign(64, whole_card);
+    Free other{.type = 7, .cards = large.cards, .amounts = large.amounts};
+    for (const Kind& kind : world.kinds) EXPECT_GE(prices.choose(other, prices.intern(kind)).level, 0);
 }
 
 TEST(Prices, work_without_any_cards) {

@@ -26,7 +26,8 @@ struct Scan {
     int row_count, way_count, idle, first_idle;
 };
 
-void read_cards(Scan& out, std::span<const std::int16_t> cards, std::uint64_t allowed) {
+// A node with more idle cards than any had when the tables were made counts as that one.
+void read_cards(Scan& out, const Book& book, std::span<const std::int16_t> cards, std::uint64_t allowed) {
     out.row_count = out.way_count = out.idle = 0;
     out.first_idle = -1;
     for (int card = 0; card < static_cast<int>(cards.size()); ++card) {
@@ -38,6 +39,7 @@ void read_cards(Scan& out, std::span<const std::int16_t> cards, std::uint64_t al
             out.rows[out.row_count++] = static_cast<std::int16_t>(part_row(left));
         }
     }
+    out.idle = std::min(out.idle, book.classes->idle_max);
     if (out.idle > 0) out.rows[out.row_count++] = static_cast<std::int16_t>(idle_row + out.idle);
 }
 
@@ -137,7 +139,7 @@ Choice several_parts(const Book& book, const Free& free, const Kind& kind, std::
     Free then{free.type, after.left(), free.amounts};
     for (std::size_t i = 0; i < then.amounts.size(); ++i) then.amounts[i] -= kind.amounts[i];
     Scan scan;
-    read_cards(scan, then.cards, 0);
+    read_cards(scan, book, then.cards, 0);
     const std::int32_t lost = node_value(book, free) - node_value(book, then) + reserved(book, free, kind);
     return {level_of(lost - price, scan.idle, 0, order)};
 }
@@ -146,7 +148,7 @@ Choice several_parts(const Book& book, const Free& free, const Kind& kind, std::
 
 std::int32_t node_value(const Book& book, const Free& free) {
     Scan scan;
-    read_cards(scan, free.cards, 0);
+    read_cards(scan, book, free.cards, 0);
     const int cls = free.type < 0 ? 0 : book.classes->of(free.type);
     std::int32_t out = far;
     for (const Tables& tables : book.tables) {
@@ -161,7 +163,7 @@ Choice least_regret(const Book& book, const Free& free, const Kind& kind, std::i
                     std::uint64_t allowed, const Order& order) {
     if (kind.cards > 1 && !kind.whole_cards()) return several_parts(book, free, kind, price, order);
     Scan scan;
-    read_cards(scan, free.cards, allowed);
+    read_cards(scan, book, free.cards, allowed);
     find_ways(scan, free, kind, allowed);
     const std::int32_t before = weigh_all(book, free, kind, scan) + reserved(book, free, kind);
     Choice best{-1};

@@ -1,6 +1,7 @@
 #include "price/tables.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace crater::engine::price {
 namespace {
@@ -8,31 +9,9 @@ namespace {
 // Of the average worth of the companion, next to what it can be had for.
 constexpr double lowest_rate = 0.034, highest_rate = 10;
 
-struct State {
-    Row* value;
-    Row* pick;
-    Rates* use;
-};
-
-inline void inherit(const State& rows, int to, int from) {
-    for (int k = 0; k < lanes; ++k) {
-        rows.value[to].lane[k] = rows.value[from].lane[k];
-        rows.pick[to].lane[k] = -1;
-        rows.use[to].lane[k] = rows.use[from].lane[k];
-    }
-}
-
-inline void consider(const State& rows, int to, int from, const Row& gain, const Row& pick,
-                     const Rates& use) {
-    for (int k = 0; k < lanes; ++k) {
-        const std::int32_t value = rows.value[from].lane[k] + gain.lane[k];
-        const float used = rows.use[from].lane[k] + use.lane[k];
-        const bool better = value > rows.value[to].lane[k];
-        rows.value[to].lane[k] = better ? value : rows.value[to].lane[k];
-        rows.pick[to].lane[k] = better ? pick.lane[k] : rows.pick[to].lane[k];
-        rows.use[to].lane[k] = better ? used : rows.use[to].lane[k];
-    }
-}
+using Eight = std::int32_t __attribute__((vector_size(32)));
+inline void load(Eight& to, const std::int32_t* from) { std::memcpy(&to, from, sizeof to); }
+inline void store(std::int32_t* to, const Eight& from) { std::memcpy(to, &from, sizeof from); }
 
 inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::int32_t price, int good,
                     float amount) {
@@ -92,27 +71,64 @@ void Tables::collect(std::span<const Good> goods, int type, std::vector<Item>& p
     }
 }
 
+// The best of `best` and of each item on top of what is left without it; `item` is which. Eight lanes at a
+// time, so that both stay in registers.
 CRATER_VECTOR_CLONES
-void Tables::fill_class(int cls, const std::vector<Item>& parts, const std::vector<Item>& several) {
-    const State rows{&value_[at(cls)], &pick_[at(cls)], &use_[at(cls)]};
-    rows.value[0] = rows.value[idle_row] = Row{};
-    rows.use[0] = rows.use[idle_row] = Rates{};
-    for (int left = 1; left <= steps_per_card; ++left) {
-        const int to = left < steps_per_card ? left : idle_row + 1;
-        inherit(rows, to, left - 1);
-        for (const Item& item : parts) {
-            if (item.takes <= left) consider(rows, to, left - item.takes, item.gain, item.pick, item.use);
+void Tables::choose(const Row* left_over, int left, const std::vector<Item>& items, Row& best, Row& item) {
+    for (int block = 0; block < lanes; block += 8) {
+        Eight most, which;
+        load(most, best.lane + block);
+        which = most - most - 1;
+        int i = 0;
+        for (const Item& candidate : items) {
+            if (candidate.takes <= left) {
+                Eight value, gain;
+                load(value, left_over[left - candidate.takes].lane + block);
+                load(gain, candidate.gain.lane + block);
+                value += gain;
+                which = value > most ? which - which + i : which;
+                most = value > most ? value : most;
+            }
+            ++i;
         }
+        store(best.lane + block, most);
+        store(item.lane + block, which);
     }
-    Row nothing;
-    for (auto& lane : nothing.lane) lane = -1;
-    for (int idle = 2; idle_row + idle < rows_; ++idle) {
-        const int to = idle_row + idle;
-        inherit(rows, to, idle_row);  // no value: anything is better
-        consider(rows, to, to - 1, rows.value[idle_row + 1], nothing, rows.use[idle_row + 1]);
-        for (const Item& item : several) {
-            if (item.takes <= idle) consider(rows, to, to - item.takes, item.gain, item.pick, item.use);
+}
+
+// Row `to`: `left` of what the items take, rows from `base` on being what is left over; at worst row
+// `otherwise`.
+void Tables::fill_row(const Place& place, int base, int left, int to, int otherwise,
+                      const std::vector<Item>& items) {
+    Row& value = place.value[to];
+    Row item;
+    value = place.value[otherwise];
+    choose(place.value + base, left, items, value, item);
+    for (int k = 0; k < lanes; ++k) {
+        const int i = item.lane[k];
+        if (i < 0) {
+            place.pick[to].lane[k] = -1;
+            place.use[to].lane[k] = place.use[otherwise].lane[k];
+            continue;
         }
+        const Item& best = items[static_cast<std::size_t>(i)];
+        place.pick[to].lane[k] = best.pick.lane[k];
+        place.use[to].lane[k] = place.use[base + left - best.takes].lane[k] + best.use.lane[k];
+    }
+}
+
+void Tables::fill_class(int cls, const std::vector<Item>& parts, std::vector<Item>& several) {
+    const Place place{&value_[at(cls)], &pick_[at(cls)], &use_[at(cls)]};
+    place.value[0] = place.value[idle_row] = Row{};
+    place.use[0] = place.use[idle_row] = Rates{};
+    for (int left = 1; left <= steps_per_card; ++left) {
+        fill_row(place, 0, left, left < steps_per_card ? left : idle_row + 1, left - 1, parts);
+    }
+    Item alone{.takes = 1, .gain = place.value[idle_row + 1], .use = place.use[idle_row + 1]};
+    for (auto& lane : alone.pick.lane) lane = -1;
+    several.insert(several.begin(), alone);
+    for (int idle = 2; idle_row + idle < rows_; ++idle) {
+        fill_row(place, idle_row, idle, idle_row + idle, idle_row, several);
     }
 }
 

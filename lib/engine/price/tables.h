@@ -49,6 +49,11 @@ class Tables {
         Row pick{};
         Rates use{};
     };
+    struct Place {  // of a class in the tables
+        Row* value;
+        Row* pick;
+        Rates* use;
+    };
     std::size_t at(int cls) const { return static_cast<std::size_t>(cls) * static_cast<std::size_t>(rows_); }
     int pick(int cls, int row, int k) const { return pick_[at(cls) + static_cast<std::size_t>(row)].lane[k]; }
     void set_rates(std::span<const Good> goods);
@@ -56,7 +61,10 @@ class Tables {
     void collect(std::span<const Good> goods, int type, std::vector<Item>& parts,
                  std::vector<Item>& several) const;
     void count_idle(std::span<const Good> goods, int cls, const Cells& fills, std::span<double> served) const;
-    void fill_class(int cls, const std::vector<Item>& parts, const std::vector<Item>& several);
+    void fill_class(int cls, const std::vector<Item>& parts, std::vector<Item>& several);
+    static void fill_row(const Place& place, int base, int left, int to, int otherwise,
+                         const std::vector<Item>& items);
+    static void choose(const Row* left_over, int left, const std::vector<Item>& items, Row& best, Row& item);
 
     Companion companion_;
     Rates rates_{};
