@@ -107,19 +107,22 @@ void Engine::Impl::on(const NodeRemoved& fact) {
 void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
-    const bool other_policy = queue.spec.policy != fact.queue.policy;
+    const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio;
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
-    if (!other_policy) return;
+    if (!other_shapes) return;
+    std::int64_t highest = 0;
+    for (int i = 0; i < backlog_.queue_count(); ++i) highest = std::max(highest, queue_overcommit(i));
+    if (cluster_.set_queue_overcommit(highest)) limits_changed();
     for (auto& slot : jobs_) {
         if (!slot || slot->queue != q) continue;
         const bool listed = slot->in_class != nullptr;
         if (listed) delist(*slot);
         const int before = slot->shape;
-        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy));
+        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy, queue_overcommit(q)));
         shapes_.drop(before);
         if (listed) enlist(*slot);
     }
@@ -133,13 +136,23 @@ void Engine::Impl::on(const TenantSet& fact) {
 
 void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
+    set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
+    limits_changed();
+}
+
+// What a shape takes of a card, or what a node takes, may be something else now.
+void Engine::Impl::limits_changed() {
     shapes_.forget();
     seats_.forget();
     pricing_.forget();
-    set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     ++victims_seen_;
     ++holdings_;
     for (int n = 0; n < cluster_.size(); ++n) gained(n);
+}
+
+std::int64_t Engine::Impl::queue_overcommit(int q) const {
+    const auto& ratio = backlog_.queue(q).spec.overcommit_ratio;
+    return ratio ? overcommit_of(*ratio) : 0;
 }
 
 std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
@@ -171,7 +184,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->tenant = tenants_.intern(fact.job.tenant);
     const Policy policy = backlog_.queue(slot->queue).spec.policy;
     pricing_.use(policy);
-    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy));
+    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy, queue_overcommit(slot->queue)));
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;

@@ -92,6 +92,9 @@ class Engine::Impl {
     int node_named(const std::string& name) const;
     int next_task(const JobSlot& job, int from) const;
 
+    void limits_changed();
+    std::int64_t queue_overcommit(int queue) const;  // thousandths; 0: as all
+
     // The backlog (engine.cc)
     void enlist(JobSlot& job);
     void delist(JobSlot& job);

@@ -306,7 +306,7 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     const int q = backlog_.find(request.queue);
     const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
     pricing_.use(policy);
-    const int position = shapes_.take(make_shape(*request.spec, policy));
+    const int position = shapes_.take(make_shape(*request.spec, policy, q < 0 ? 0 : queue_overcommit(q)));
     const Shape& shape = shapes_.at(position);
     Column view;
     view.refresh(position, judge_);

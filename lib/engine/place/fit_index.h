@@ -72,7 +72,7 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
         if (need.whole)
             rows[count++] = {&types_[t].idle, 1, cards_per_node_max + 1};
         else
-            rows[count++] = {&types_[t].slices, left_step(need, cluster.type(static_cast<int>(t)).memory), left_steps + 1};
+            rows[count++] = {&types_[t].slices, left_step(need, cluster.card_limit(cluster.type(static_cast<int>(t)).memory)), left_steps + 1};
     }
     if (count == 1) {
         const auto [buckets, at, size] = rows.front();

@@ -25,6 +25,7 @@ struct QueueSpec {
     Priority priority{500};  // of jobs that give none
     bool default_preemptible = false;
     std::vector<JobType> types;  // job types that go here when they name no queue
+    std::optional<double> overcommit_ratio;  // instead of memory_overcommit_ratio, for its jobs
 };
 template <class V>
 void describe(V& v, QueueSpec& q) {
@@ -33,6 +34,7 @@ void describe(V& v, QueueSpec& q) {
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
     v.field("types", q.types, "Job types that wait here when they name no queue.");
+    v.field("overcommit_ratio", q.overcommit_ratio, "Instead of memory_overcommit_ratio, for jobs of this queue.", {.minimum = 1, .maximum = 10});
 }
 
 // Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.
