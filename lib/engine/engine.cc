@@ -191,6 +191,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     spec.add(*fact.job.spec);
     slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot->id_hash = hash64(fact.job.id);
+    if (fact.job.profile) slot->profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
     job_positions_.add(slot->id_hash, position);
     pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
     set_fact(slot->fact, job_fact(*slot));
@@ -219,6 +220,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     drop_pledge(slot);
     victim_done(slot);
     set_fact(slot.fact, 0);
+    if (slot.info.profile) --profiles_;
     shapes_.drop(slot.shape);
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
@@ -318,7 +320,11 @@ void Engine::Impl::on(const Remembered& fact) {
 
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
-    if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
+    if (n < 0) return;
+    const bool eased = cluster_.set_sample(n, fact.sample);
+    // Any sample may let a prediction be another one.
+    if (eased || waits_for_prediction_) gained(n);
+    waits_for_prediction_ = false;
 }
 
 void Engine::Impl::enlist(JobSlot& slot) {
@@ -328,6 +334,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.tenant = slot.tenant;
     like.shape = slot.shape;
     like.tasks = slot.waiting;
+    like.profile = slot.profile_hash;
     if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
     slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
     dirty_ = true;

@@ -459,6 +459,7 @@ TEST(SecondOpinion, agrees_on_every_single_node) {
 TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         Settings settings;
+        settings.enable_prediction = false;
         settings.memory_overcommit_ratio = seed % 3 == 0 ? 1.0 : 1.2;
         const std::optional<double> own[] = {std::nullopt, 1.0, 1.5, 1.1};
         Life life(seed * 48271, settings, own[seed % 4]);

@@ -119,6 +119,13 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         blocked.eased_seen = tenants_.eased(blocked.tenant);
         return false;
     }
+    if (outcome.kind == Outcome::predicted) {
+        // Nobody is stopped for what is only foreseen.
+        if (slot.victims.empty() && !slot.pledge.empty()) drop_pledge(slot);
+        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_};
+        waits_for_prediction_ = true;
+        return false;
+    }
     // While its victims stop it waits for them; when they are gone and others were quicker, it may choose
     // again.
     Instant retry_at;
