@@ -320,11 +320,7 @@ void Engine::Impl::on(const Remembered& fact) {
 
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
-    if (n < 0) return;
-    const bool eased = cluster_.set_sample(n, fact.sample);
-    // Any sample may let a prediction be another one.
-    if (eased || waits_for_prediction_) gained(n);
-    waits_for_prediction_ = false;
+    if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
 }
 
 void Engine::Impl::enlist(JobSlot& slot) {

@@ -131,8 +131,8 @@ class Engine::Impl {
     // Cards of the node that stay below the watermark with the newcomer; none when the node as a whole would not. `words`: of the first
     // thing that would pass it.
     std::optional<Mask> screen(const Look& look, const Newcomer& who, std::string& words) const;
-    // The best of the trace's candidates that stays below; those before it leave the trace's list.
-    std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card) const;
+    // The best of the trace's candidates that stays below, else the best of all nodes; what is better than it leaves the trace's list.
+    std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card, int& looked) const;
     std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words, int card) const;
 
     // Passing (order/pass.cc)
@@ -209,8 +209,7 @@ class Engine::Impl {
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;
 
-    int profiles_ = 0;                   // jobs that have one
-    bool waits_for_prediction_ = false;  // some job does
+    int profiles_ = 0;  // jobs that have one
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

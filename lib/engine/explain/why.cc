@@ -343,7 +343,8 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     const auto place = [&](Trace& among) -> std::optional<Slices> {
         const int best = view.best();
         if (best < 0) return std::nullopt;
-        if (foresees) return screened(position, {-1, request.profile.get(), &slices}, among, view.at(cluster_.rank(best)).card);
+        int looked = 0;
+        if (foresees) return screened(position, {-1, request.profile.get(), &slices}, among, view.at(cluster_.rank(best)).card, looked);
         return Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices();
     };
     std::optional<DecisionTrace> out;

@@ -84,7 +84,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             break;
         }
         if (foresees) {
-            auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices}, i == 0 ? out.trace : *later, spot.card);
+            auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices}, i == 0 ? out.trace : *later, spot.card, looked_);
             if (!slices) {
                 out.kind = Outcome::predicted;
                 if (i > 0) out.trace.predicted = later->predicted;

@@ -40,9 +40,11 @@ struct Foreseen {
     }
 };
 
+constexpr std::int64_t most = 1'000'000'000'000'000;  // sums of these do not overflow
+
 template <class T>
 std::optional<std::int64_t> amount(const std::optional<T>& of) {
-    return of ? std::optional(of->value) : std::nullopt;
+    return of ? std::optional(std::clamp<std::int64_t>(of->value, 0, most)) : std::nullopt;
 }
 
 bool passes(std::int64_t used, std::int64_t of, double watermark) {
@@ -171,20 +173,52 @@ std::optional<Slices> Engine::Impl::slices_below(int shape, int n, const Newcome
     return look.slices();
 }
 
-std::optional<Slices> Engine::Impl::screened(int shape, const Newcomer& who, Trace& trace, int card) const {
+// Tasks crowd the same few best nodes, so that all of the trace may be turned down while others would do:
+// then all are looked at.
+std::optional<Slices> Engine::Impl::screened(int shape, const Newcomer& who, Trace& trace, int card,
+                                             int& looked) const {
     auto& best = trace.best;
     std::optional<Slices> found;
-    std::size_t passed_over = 0;
-    for (; passed_over < best.size() && best[passed_over].node >= 0; ++passed_over) {
-        const int n = best[passed_over].node;
-        std::string words;
-        if (passed_over > 0) card = judge_.verdict(shape, Look(shapes_.at(shape), cluster_, n)).card;
-        if ((found = slices_below(shape, n, who, words, card))) break;
+    std::vector<int> seen;
+    const auto turned_down = [&](int n, std::string words) {
         if (trace.predicted.nodes++ == 0)
             trace.predicted.first = n, trace.predicted.detail = std::move(words);
+    };
+    for (const auto& mark : best) {
+        if (mark.node < 0) break;
+        std::string words;
+        if (!seen.empty()) card = judge_.verdict(shape, Look(shapes_.at(shape), cluster_, mark.node)).card;
+        if ((found = slices_below(shape, mark.node, who, words, card))) break;
+        turned_down(mark.node, std::move(words));
+        seen.push_back(mark.node);
     }
-    std::shift_left(best.begin(), best.end(), static_cast<std::ptrdiff_t>(passed_over));
-    for (auto i = best.size() - passed_over; i < best.size(); ++i) best[i] = {};
+    if (found) {
+        std::shift_left(best.begin(), best.end(), static_cast<std::ptrdiff_t>(seen.size()));
+        for (auto i = best.size() - seen.size(); i < best.size(); ++i) best[i] = {};
+        return found;
+    }
+    struct Fitting {
+        int node, card;
+        std::int32_t level;
+    };
+    std::vector<Fitting> others;
+    looked += cluster_.size();
+    for (const int n : cluster_.by_name()) {
+        if (std::find(seen.begin(), seen.end(), n) != seen.end()) continue;
+        const Verdict verdict = judge_.verdict(shape, Look(shapes_.at(shape), cluster_, n));
+        if (verdict.fits()) others.push_back({n, verdict.card, verdict.level});
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Fitting& a, const Fitting& b) { return a.level > b.level; });
+    best = {};
+    for (const auto& other : others) {
+        std::string words;
+        if ((found = slices_below(shape, other.node, who, words, other.card))) {
+            best[0] = {other.node, other.level};
+            break;
+        }
+        turned_down(other.node, std::move(words));
+    }
     return found;
 }
 

@@ -115,6 +115,8 @@ void Cluster::set_flags(int n, bool draining, bool lost) {
 bool Cluster::set_sample(int n, const NodeSample& sample) {
     Node& node = at(n);
     if (node.inventory.simulated || !node.present) return false;
+    sampled_ = true;
+    const bool first = node.live.at.ms == 0;  // what was not known may be less than what was feared
     Live live;
     live.cpu = thousandths(sample.cpu_percent / 100);
     if (sample.memory_total.value > 0)
@@ -153,11 +155,11 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
         node.live.card_memory = std::move(live.card_memory);
         node.live.disk_rate = live.disk_rate;
         node.live.at = live.at;
-        return false;
+        return first;
     }
     node.live = std::move(live);
     touch(n);
-    return eased;
+    return eased || first;
 }
 
 Mask Cluster::open_cards(int n) const { return calm_cards(n) & ~node(n).live.above_watermark; }

@@ -39,6 +39,8 @@ class Cluster {
     // True when less is used than before, so that something may fit now.
     bool set_sample(int n, const NodeSample& sample);
 
+    bool sampled() const { return sampled_; }  // some node was, ever
+
     // Cards in order that are not busier than the threshold allows, nor in real use above the watermark.
     Mask open_cards(int n) const;
     Mask calm_cards(int n) const;  // the first alone
@@ -99,6 +101,7 @@ class Cluster {
     };
 
     Settings settings_;
+    bool sampled_ = false;
     std::int64_t overcommit_ = 1000, queue_overcommit_ = 0;  // thousandths
     std::vector<Node> nodes_;
     std::unordered_map<std::string, int> positions_;
