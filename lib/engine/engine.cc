@@ -110,20 +110,23 @@ void Engine::Impl::on(const NodeRemoved& fact) {
 void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
-    const bool other_policy = queue.spec.policy != fact.queue.policy;
+    const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio;
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
     for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
-    if (!other_policy) return;
+    if (!other_shapes) return;
+    std::int64_t highest = 0;
+    for (int i = 0; i < backlog_.queue_count(); ++i) highest = std::max(highest, queue_overcommit(i));
+    if (cluster_.set_queue_overcommit(highest)) limits_changed();
     for (auto& slot : jobs_) {
         if (!slot || slot->queue != q) continue;
         const bool listed = slot->in_class != nullptr;
         if (listed) delist(*slot);
         const int before = slot->shape;
-        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy));
+        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy, queue_overcommit(q)));
         shapes_.drop(before);
         if (listed) enlist(*slot);
     }
@@ -137,13 +140,23 @@ void Engine::Impl::on(const TenantSet& fact) {
 
 void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
+    set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
+    limits_changed();
+}
+
+// What a shape takes of a card, or what a node takes, may be something else now.
+void Engine::Impl::limits_changed() {
     shapes_.forget();
     seats_.forget();
     pricing_.forget();
-    set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     ++victims_seen_;
     ++holdings_;
     for (int n = 0; n < cluster_.size(); ++n) gained(n);
+}
+
+std::int64_t Engine::Impl::queue_overcommit(int q) const {
+    const auto& ratio = backlog_.queue(q).spec.overcommit_ratio;
+    return ratio ? overcommit_of(*ratio) : 0;
 }
 
 std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
@@ -175,13 +188,14 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->tenant = tenants_.intern(fact.job.tenant);
     const Policy policy = backlog_.queue(slot->queue).spec.policy;
     pricing_.use(policy);
-    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy));
+    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy, queue_overcommit(slot->queue)));
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;
     spec.add(*fact.job.spec);
     slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot->id_hash = hash64(fact.job.id);
+    if (fact.job.profile) slot->profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
     job_positions_.add(slot->id_hash, position);
     pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
     set_fact(slot->fact, job_fact(*slot));
@@ -210,6 +224,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     drop_pledge(slot);
     victim_done(slot);
     set_fact(slot.fact, 0);
+    if (slot.info.profile) --profiles_;
     shapes_.drop(slot.shape);
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
@@ -319,6 +334,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.tenant = slot.tenant;
     like.shape = slot.shape;
     like.tasks = slot.waiting;
+    like.profile = slot.profile_hash;
     if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
     slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
     dirty_ = true;

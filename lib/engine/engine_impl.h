@@ -70,7 +70,7 @@ class Engine::Impl {
     enum class Booked { no, yes };  // whether the books have it already
     // What came of trying to place the waiting tasks of a job.
     struct Outcome {
-        enum Kind { placed, no_room, over_quota } kind = no_room;
+        enum Kind { placed, no_room, predicted, over_quota } kind = no_room;
         std::vector<Slices> slices;  // one per waiting task
         Ceiling ceiling;
         Trace trace;                 // of its first task
@@ -94,6 +94,9 @@ class Engine::Impl {
     int node_named(const std::string& name) const;
     int next_task(const JobSlot& job, int from) const;
 
+    void limits_changed();
+    std::int64_t queue_overcommit(int queue) const;  // thousandths; 0: as all
+
     // The backlog (engine.cc)
     void enlist(JobSlot& job);
     void delist(JobSlot& job);
@@ -110,7 +113,8 @@ class Engine::Impl {
     // Placing (place/attempt.cc)
     // Books tentatively: the caller undoes to the mark it took before, or keeps it.
     Outcome attempt(JobSlot& job);
-    Outcome fill(JobSlot& job);
+    enum class Foresight { none, predict };
+    Outcome fill(JobSlot& job, Foresight foresight = Foresight::predict);
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
     Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, Trace& trace);
@@ -120,6 +124,22 @@ class Engine::Impl {
     Trace take_down(int shape, Column& view) const;
     Candidate candidate(const Shape& shape, int node, std::int32_t level) const;
     std::vector<Rejection> rejections(const Shape& shape, const Trace& trace) const;
+
+    // Predicting (predict/)
+    bool predicts() const { return (profiles_ > 0 || cluster_.overcommits()) && cluster_.settings().enable_prediction; }
+    // A task that looks for a place: the job it is of, -1 when it is only a question, and what its gang has booked so far.
+    struct Newcomer {
+        int job;
+        const Profile* profile;
+        const std::vector<Slices>* booked;
+        bool only_these = false;  // the candidates of the trace, because plugins turned the others away
+    };
+    // Cards of the node that stay below the watermark with the newcomer; none when the node as a whole would not. `words`: of the first
+    // thing that would pass it.
+    std::optional<Mask> screen(const Look& look, const Newcomer& who, std::string& words) const;
+    // The best of the trace's candidates that stays below, else the best of all nodes; what is better than it leaves the trace's list.
+    std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card, int& looked) const;
+    std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words, int card) const;
 
     // Passing (order/pass.cc)
     bool worth_a_look(WaitClass& members, Instant now);
@@ -153,6 +173,7 @@ class Engine::Impl {
     // Explaining (explain/)
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
     void explain_nodes(const JobSlot& job, Why& out);
+    void explain_prediction(const JobSlot& job, const Trace& trace, Why& out) const;
     std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting,
                          std::int64_t right_kind, int tasks, const Why& facts) const;
     void add_requirements(const Shape& shape, const Column& view, Why& out) const;
@@ -195,6 +216,7 @@ class Engine::Impl {
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;
 
+    int profiles_ = 0;  // jobs that have one
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

@@ -2,6 +2,7 @@
 // cards, every domain and every disk whether the rules hold. On small clusters it must agree with the real
 // one. It shares no code with it.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -24,6 +25,27 @@ struct Naive {
     std::map<std::string, NodeInventory> nodes;
     std::set<std::string> closed;  // draining or lost
     std::vector<NaiveTask> tasks;  // that hold something
+    double ratio = 1;                      // of overcommit
+    std::map<std::string, double> ratios;  // of queues that have their own
+    std::map<std::string, std::map<std::int64_t, std::int64_t>> real;  // node, card: MiB by the last sample
+
+    double ratio_of(const EngineJob& job) const { return ratios.contains(job.queue) ? ratios.at(job.queue) : ratio; }
+    double highest_ratio() const {
+        double most = ratio;
+        for (const auto& [queue, own] : ratios) most = std::max(most, own);
+        return most;
+    }
+    static std::int64_t limit(const Gpu& gpu, double of) { return gpu.memory.value * std::llround(of * 1000) / 1000; }
+    // The sample of a card that nothing is on any more says nothing.
+    void forget_use(const Allocation& freed) {
+        for (const auto& slice : freed.gpus) {
+            const bool other = std::any_of(tasks.begin(), tasks.end(), [&](const NaiveTask& t) {
+                return t.held.node == freed.node && std::any_of(t.held.gpus.begin(), t.held.gpus.end(),
+                                                                [&](const auto& g) { return g.index == slice.index; });
+            });
+            if (!other) real[freed.node].erase(slice.index);
+        }
+    }
 
     static std::int64_t nominal(const Gpu& gpu) { return gpu.model == "odd-40gb" ? 40960 : gpu.memory.value; }
     static std::int64_t round_up(std::int64_t amount, const Gpu& gpu) {
@@ -34,7 +56,7 @@ struct Naive {
         bool possible = false, whole = false;
         std::int64_t memory = 0, compute = 0;
     };
-    static Part part_of(const JobSpec& spec, const Gpu& gpu) {
+    static Part part_of(const JobSpec& spec, const Gpu& gpu, double most) {
         const auto& want = spec.resources.gpu;
         if (!want.model.empty() && gpu.model.rfind(want.model, 0) != 0) return {};
         if (want.memory.value > nominal(gpu)) return {};
@@ -49,7 +71,7 @@ struct Naive {
         else if (want.count.value < 1000)
             part.compute = want.count.value;
         else
-            part.compute = std::max<std::int64_t>(1, part.memory * 1000 / gpu.memory.value);
+            part.compute = std::max<std::int64_t>(1, part.memory * 1000 / limit(gpu, most));
         if (spec.type == JobType::inference) {
             const bool too_much = want.memory.value ? want.memory.value * 2 > nominal(gpu) &&
                                                           want.memory.value < gpu.memory.value
@@ -155,13 +177,15 @@ struct Naive {
             std::set<std::int64_t> domains;
             for (const auto g : cards) {
                 const auto& gpu = node.gpus[g];
-                const auto part = part_of(spec, gpu);
+                const auto part = part_of(spec, gpu, highest_ratio());
                 const auto at = [&](const auto& map) {
                     return map.contains(gpu.index) ? map.at(gpu.index) : 0;
                 };
                 ok &= gpu.healthy && part.possible && !used.whole_cards.contains(gpu.index);
                 ok &= part.whole ? at(used.card_tasks) == 0 : at(used.card_tasks) < 8;
-                ok &= at(used.card_memory) + part.memory <= gpu.memory.value &&
+                if (real.contains(name) && real.at(name).contains(gpu.index))
+                    ok &= real.at(name).at(gpu.index) * 10 <= gpu.memory.value * 9;
+                ok &= at(used.card_memory) + part.memory <= limit(gpu, part.whole ? 1 : ratio_of(job)) &&
                       at(used.card_compute) + part.compute <= 1000;
                 domains.insert(gpu.numa_node);
             }
@@ -206,7 +230,7 @@ struct Naive {
                 const auto at = [&](const auto& map) {
                     return map.contains(gpu.index) ? map.at(gpu.index) : 0;
                 };
-                EXPECT_LE(at(used.card_memory), gpu.memory.value);
+                EXPECT_LE(at(used.card_memory), limit(gpu, used.whole_cards.contains(gpu.index) ? 1 : highest_ratio()));
                 EXPECT_LE(at(used.card_compute), 1000);
                 EXPECT_LE(at(used.card_tasks), used.whole_cards.contains(gpu.index) ? 1 : 8);
             }
@@ -283,14 +307,20 @@ struct Life {
     std::vector<std::string> log;
     int next = 0;
 
-    explicit Life(std::uint64_t seed) : rng(seed) {
-        add_queue(engine, "wide", Policy::spread);
+    bool sampled = false;
+
+    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(settings) {
+        naive.ratio = settings.memory_overcommit_ratio;
+        if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
+        QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
+        engine.apply(QueueSet{wide});
         add_queue(engine, "packed", Policy::binpack);
         const auto nodes = 1 + rng.below(3);
         for (std::uint64_t i = 0; i < nodes; ++i) set_node("n" + std::to_string(i));
     }
     void set_node(const std::string& name) {
         naive.nodes[name] = random_node(rng, name);
+        naive.real.erase(name);
         engine.apply(NodeSet{naive.nodes[name]});
     }
     void take(const Plan& plan) {
@@ -309,7 +339,9 @@ struct Life {
         const auto job = at->job;
         const auto task = at->index;
         engine.apply(TaskFreed{job.id, task});
+        const auto freed = at->held;
         naive.tasks.erase(at);
+        naive.forget_use(freed);
         const bool others = std::any_of(naive.tasks.begin(), naive.tasks.end(),
                                         [&](const auto& t) { return t.job.id == job.id; });
         if (others) {
@@ -325,7 +357,7 @@ struct Life {
         }
     }
     void step() {
-        switch (rng.below(8)) {
+        switch (rng.below(sampled ? 10 : 8)) {
             case 0:
             case 1:
             case 2:
@@ -357,6 +389,20 @@ struct Life {
                 const bool empty = std::none_of(naive.tasks.begin(), naive.tasks.end(),
                                                 [&](const auto& t) { return t.held.node == name; });
                 if (empty) set_node(name);
+                break;
+            }
+            case 8:
+            case 9: {
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                NodeSample sample;
+                sample.at = noon;
+                naive.real[name].clear();
+                for (const auto& gpu : naive.nodes.at(name).gpus) {
+                    const Mebibytes used(gpu.memory.value * static_cast<std::int64_t>(rng.below(20)) / 19);
+                    sample.gpus.push_back({.index = gpu.index, .memory_used = used});
+                    naive.real[name][gpu.index] = used.value;
+                }
+                engine.apply(LoadSampled{name, sample});
                 break;
             }
         }
@@ -397,6 +443,39 @@ TEST(SecondOpinion, agrees_on_every_single_node) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         Life life(seed * 7919);
         for (int step = 0; step < 30; ++step) life.step();
+        for (int i = 0; i < 20; ++i) {
+            const auto job = random_job(life.rng, "question");
+            const auto trace = life.engine.would_place(job, noon);
+            std::set<std::string> engine_says, naive_says;
+            for (const auto& candidate : trace->candidates) engine_says.insert(candidate.node);
+            for (const auto& [name, node] : life.naive.nodes)
+                if (life.naive.fits(job, name)) naive_says.insert(name);
+            ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
+        }
+    }
+}
+
+// Slices may add up to more than a card has, by the ratio of their queue; real use above the watermark closes a card.
+TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Settings settings;
+        settings.enable_prediction = false;
+        settings.memory_overcommit_ratio = seed % 3 == 0 ? 1.0 : 1.2;
+        const std::optional<double> own[] = {std::nullopt, 1.0, 1.5, 1.1};
+        Life life(seed * 48271, settings, own[seed % 4]);
+        life.sampled = true;
+        for (int step = 0; step < 60; ++step) {
+            life.step();
+            life.take(life.engine.pass(noon));
+            life.naive.check_books();
+            for (const auto& [id, job] : life.waiting) {
+                if (job.spec->tasks > 1) continue;
+                EXPECT_FALSE(life.naive.fits_anywhere(job))
+                    << "seed " << seed << " step " << step << ": " << id
+                    << " would fit; the engine says: " << life.engine.why(id, noon)->summary;
+            }
+            if (::testing::Test::HasFailure()) return;
+        }
         for (int i = 0; i < 20; ++i) {
             const auto job = random_job(life.rng, "question");
             const auto trace = life.engine.would_place(job, noon);

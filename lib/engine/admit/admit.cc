@@ -92,7 +92,7 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
     const int q = backlog_.find(request.queue);
     const Policy policy = q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy;
     fill_request(*spec, cluster_, out.notes);
-    const Shape shape = make_shape(*spec, policy);
+    const Shape shape = make_shape(*spec, policy, q < 0 ? 0 : queue_overcommit(q));
 
     const auto& order = cluster_.by_name();
     const bool fits =

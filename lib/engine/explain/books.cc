@@ -14,8 +14,12 @@ NodeBook Engine::Impl::book_of(const Node& node, int n) const {
     for (const auto& domain : node.domains) out.bandwidth_total += BytesPerSecond(domain.bandwidth);
     for (const auto& disk : node.disks) out.disk_total += Bytes(disk.size), out.iops_total += Iops(disk.iops);
     out.cards.resize(node.cards.size());
-    for (std::size_t c = 0; c < node.cards.size(); ++c)
-        out.cards[c].memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        const auto memory = cluster_.type(node.cards[c].type).memory;
+        out.cards[c].memory_total = Mebibytes(memory);
+        out.cards[c].memory_limit = Mebibytes(cluster_.card_limit(memory));
+        if (const auto real = node.live.memory_on(c); real >= 0) out.cards[c].memory_real = Mebibytes(real);
+    }
     // From the tasks, not from the ledger: that also carries what is only kept for somebody.
     for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
         const TaskSlot& task = job(held.job).tasks[static_cast<std::size_t>(held.task)];
@@ -68,8 +72,11 @@ std::vector<FreeSlice> Engine::Impl::largest_free() const {
             const CardUse& used = cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c];
             const bool untouched = used.tasks == 0;
             if (untouched) ++free.whole_cards, ++whole_here[type.model];
-            const bool full = used.exclusive > 0 || used.tasks >= cluster_.settings().max_tasks_per_gpu || used.compute >= 1000;
-            const Mebibytes left(full ? 0 : std::max<std::int64_t>(0, type.memory - used.memory));
+            const bool closed = node.live.above_watermark >> c & 1;
+            const bool full = closed || used.exclusive > 0 || used.tasks >= cluster_.settings().max_tasks_per_gpu || used.compute >= 1000;
+            // By what may be declared, and never more than a card has.
+            const auto limit = cluster_.card_limit(type.memory);
+            const Mebibytes left(full ? 0 : std::clamp<std::int64_t>(limit - used.memory, 0, type.memory));
             if (left > free.largest) free.largest = left, free.node = node.name;
         }
         for (const auto& [model, count] : whole_here)

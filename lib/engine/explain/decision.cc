@@ -80,6 +80,9 @@ DecisionTrace Engine::Impl::words(const Trace& trace) const {
         out.candidates.push_back(candidate(shape, mark.node, mark.level));
     }
     out.rejections = rejections(shape, trace);
+    if (trace.predicted.nodes > 0)
+        out.rejections.insert(out.rejections.begin(), {"predicted_use", trace.predicted.nodes, cluster_.node(trace.predicted.first).name,
+                                                       trace.predicted.detail});
     return out;
 }
 

@@ -39,6 +39,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     explain_nodes(slot, out);
     cluster_.undo_to(mark);
     (void)now;
+    if (outcome.kind == Outcome::predicted) explain_prediction(slot, outcome.trace, out);
     if (outcome.kind == Outcome::placed) {
         out.binding = "order";
         const auto ahead = out.rank - 1;
@@ -301,36 +302,68 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
     }
 }
 
+// It fits, by what is declared. Which nodes were turned down, and what would happen on the best.
+void Engine::Impl::explain_prediction(const JobSlot& slot, const Trace& trace, Why& out) const {
+    const std::vector<Slices> none;
+    for (auto& shown : out.nodes) {
+        std::string detail;
+        if (!shown.filter.empty() || slices_below(slot.shape, cluster_.find(shown.node), {slot.position, slot.info.profile.get(), &none}, detail, -1))
+            continue;
+        shown.filter = "predicted_use";
+        shown.detail = std::move(detail);
+    }
+    for (auto& requirement : out.requirements) requirement.binding = false;
+    const auto& [nodes, first, detail] = trace.predicted;
+    out.holders.clear();
+    out.rejections.insert(out.rejections.begin(), {"predicted_use", nodes, cluster_.node(first).name, detail});
+    out.binding = "predicted_use";
+    out.summary = "Would fit, but " + detail;
+    if (nodes > 1) out.summary += "; " + count_words(nodes - 1, "other candidate likewise", "other candidates likewise");
+    out.summary += ".";
+}
+
 DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     const int q = backlog_.find(request.queue);
     // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
     const Policy wanted = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
     const Policy policy = kind_of(wanted) == Kind::learned && !pricing_.knows(wanted) ? Policy::best_fit : wanted;
-    const int position = shapes_.take(make_shape(*request.spec, policy));
+    const int position = shapes_.take(make_shape(*request.spec, policy, q < 0 ? 0 : queue_overcommit(q)));
     const Shape& shape = shapes_.at(position);
     Column view;
     view.refresh(position, judge_);
-    DecisionTrace out = words(take_down(position, view));
+    const bool foresees = predicts() && !shape.node.exclusive;
+    Trace trace = take_down(position, view);
     // The tasks of a gang go one after the other; without room for the last there is no candidate.
     const auto mark = cluster_.mark();
     std::vector<Slices> slices;
     slices.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
     own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
     bool whole = true;
+    // As a decision would: of the best, the first that would stay below the watermark.
+    const auto place = [&](Trace& among) -> std::optional<Slices> {
+        const int best = view.best();
+        if (best < 0) return std::nullopt;
+        int looked = 0;
+        if (foresees) return screened(position, {-1, request.profile.get(), &slices}, among, view.at(cluster_.rank(best)).card, looked);
+        return Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices();
+    };
+    std::optional<DecisionTrace> out;
     for (std::int64_t i = 0; i < request.spec->tasks && whole; ++i) {
         view.refresh(position, judge_, &own_tasks_);
-        const int best = view.best();
-        if (!(whole = best >= 0)) break;
-        slices.push_back(
-            Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices());
-        ++own_tasks_[static_cast<std::size_t>(best)];
+        if (i > 0 && foresees) trace = take_down(position, view);
+        auto found = place(trace);
+        if (!out) out = words(trace);
+        if (!(whole = found.has_value())) break;
+        slices.push_back(std::move(*found));
+        ++own_tasks_[static_cast<std::size_t>(slices.back().node)];
         cluster_.try_book(slices.back(), 1);
     }
     cluster_.undo_to(mark);
     shapes_.drop(position);
-    if (!whole) out.candidates.clear();
-    return out;
+    if (!out) out = words(trace);
+    if (!whole) out->candidates.clear();
+    return std::move(*out);
 }
 
 std::vector<Preemption> Engine::Impl::would_preempt(const std::string& id, Instant now) {

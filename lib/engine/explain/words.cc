@@ -26,6 +26,12 @@ std::string mib_words(std::int64_t mib) {
     return std::to_string(mib) + " MiB";
 }
 
+std::string gib_words(std::int64_t mib) { return decimal(static_cast<double>(mib) / 1024) + " GiB"; }
+
+std::string used_words(std::int64_t used, std::int64_t of_mib) {
+    return decimal(static_cast<double>(used) / 1024) + " of " + gib_words(of_mib);
+}
+
 std::string bytes_words(std::int64_t bytes) {
     constexpr double kib = 1024;
     const auto value = static_cast<double>(bytes);

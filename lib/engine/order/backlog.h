@@ -1,5 +1,5 @@
-// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape and number of tasks
-// stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
+// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile and number of
+// tasks stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
 // Within a queue: priority, then submit time, then id.
 #pragma once
 
@@ -35,16 +35,17 @@ struct Waiting {
 
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
+    std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::set<Waiting> jobs;
     Blocked blocked;
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, only); }
+    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, int>, std::unique_ptr<WaitClass>> classes;
+    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
 };
 
 class Backlog {

@@ -9,6 +9,8 @@
 namespace crater::engine {
 namespace {
 
+constexpr Millis prediction_kept{5000};
+
 // The class whose first job comes first is on top.
 struct Later {
     bool operator()(const WaitClass* a, const WaitClass* b) const {
@@ -117,6 +119,14 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         blocked.why = Blocked::quota;
         blocked.tenant = outcome.ceiling.tenant;
         blocked.eased_seen = tenants_.eased(blocked.tenant);
+        return false;
+    }
+    if (outcome.kind == Outcome::predicted) {
+        // Nobody is stopped for what is only foreseen.
+        if (slot.victims.empty() && !slot.pledge.empty()) drop_pledge(slot);
+        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_};
+        // Samples come all the time; what they foretell is looked at now and then.
+        if (cluster_.sampled()) blocked.retry_at = now + prediction_kept;
         return false;
     }
     // While its victims stop it waits for them; when they are gone and others were quicker, it may choose

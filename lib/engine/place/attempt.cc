@@ -36,7 +36,7 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
     // Its own pledge was kept for this moment.
     for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
     Outcome outcome = fill(slot);
-    if (outcome.kind != Outcome::no_room) return outcome;
+    if (outcome.kind == Outcome::placed || outcome.kind == Outcome::over_quota) return outcome;
 
     // Slices kept for a job of lower priority are not kept from this one.
     if (!lower_pledges(slot)) return outcome;
@@ -56,7 +56,7 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
     return again;
 }
 
-Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
+Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto mark = cluster_.mark();
     Outcome out;
@@ -65,7 +65,10 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
     // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true
     // for no other job.
     const bool alone = shape.node.exclusive;
+    const bool foresees = predicts() && !alone && foresight == Foresight::predict;
+    const bool asks = hooks_ && !alone && !backlog_.queue(slot.queue).spec.plugins.empty();
     Column own_view;
+    std::optional<Trace> later;  // of a task that is not the first
     if (alone) count_own_tasks(slot);
     for (int i = 0; i < slot.waiting; ++i) {
         Spot spot;
@@ -74,20 +77,29 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
             spot.node = own_view.best();
             if (i == 0) out.trace = take_down(slot.shape, own_view);
         } else {
-            spot = seats_.best(slot.shape, looked_, i == 0 ? &out.trace : nullptr);
-            if (spot && hooks_ && !backlog_.queue(slot.queue).spec.plugins.empty()) {
-                Trace of_later;
-                spot = ask_plugins(slot, out.slices, i == 0 ? out.trace : of_later);
-            }
+            Trace* seen = i == 0 ? &out.trace : foresees || asks ? &later.emplace() : nullptr;
+            spot = seats_.best(slot.shape, looked_, seen);
+            if (spot && asks) spot = ask_plugins(slot, out.slices, *seen);
         }
         if (!spot) {
             out.kind = Outcome::no_room;
             break;
         }
-        if (i == 0 && !out.trace.written && kind_of(shape.policy) == Kind::weighted) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
-        Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
-        if (spot.card >= 0) look.take(spot.card);
-        out.slices.push_back(look.slices());
+        if (i == 0 && !out.trace.written && kind_of(shape.policy) == Kind::weighted)
+            out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
+        if (foresees) {
+            auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices, asks}, i == 0 ? out.trace : *later, spot.card, looked_);
+            if (!slices) {
+                out.kind = Outcome::predicted;
+                if (i > 0) out.trace.predicted = later->predicted;
+                break;
+            }
+            out.slices.push_back(std::move(*slices));
+        } else {
+            Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
+            if (spot.card >= 0) look.take(spot.card);
+            out.slices.push_back(look.slices());
+        }
         if (alone) ++own_tasks_[static_cast<std::size_t>(spot.node)];
         cluster_.try_book(out.slices.back(), 1);
         const Amounts amounts = amounts_of(out.slices.back());

@@ -67,7 +67,7 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
         if (need.whole)
             rows.push_back({&types_[t].idle, 1, cards_per_node_max + 1});
         else
-            rows.push_back({&types_[t].slices, left_step(need, cluster.type(static_cast<int>(t)).memory), left_steps + 1});
+            rows.push_back({&types_[t].slices, left_step(need, cluster.card_limit(cluster.type(static_cast<int>(t)).memory)), left_steps + 1});
     }
     if (rows.size() == 1) {
         const auto [buckets, at, size] = rows.front();

@@ -32,6 +32,7 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
     const int n = task.slices.node;
     cluster_.book(task.slices, -1);
+    cluster_.emptied(task.slices);
     auto& held = held_on_[static_cast<std::size_t>(n)];
     const auto it = std::find_if(held.begin(), held.end(),
                                  [&](const Held& h) { return h.job == slot.position && h.task == t; });

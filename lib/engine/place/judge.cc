@@ -31,7 +31,7 @@ Mask fitting_cards(const CardNeed& need, const Room& room, const CardRoom* cards
     if (need.whole) return room.idle;
     Mask out = 0;
     for (std::size_t c = 0; c < count; ++c)
-        if (cards[c].memory >= need.memory && cards[c].compute >= need.compute) out |= Mask{1} << c;
+        if (cards[c].memory >= need.room() && cards[c].compute >= need.compute) out |= Mask{1} << c;
     return out;
 }
 
@@ -84,7 +84,7 @@ Level Judge::level(int position, int n, const Room& room, const CardRoom* cards)
     const CardNeed* need = type < 0 ? nullptr : &asked.need(cluster_, type);
     const auto count = cluster_.node(n).cards.size();
     if (kind_of(asked.policy) == Kind::ordered)
-        return fit_level(asked, need, type < 0 ? 0 : cluster_.type(type).memory, room, cards, count);
+        return fit_level(asked, need, type < 0 ? 0 : cluster_.card_limit(cluster_.type(type).memory), room, cards, count);
     const bool room_beside = asked.cpu <= (asked.cards > 0 ? room.cpu : room.cpu_only) && asked.memory <= room.memory;
     const Mask fitting = asked.cards > 0 ? fitting_cards(*need, room, cards, count) : 0;
     if (!room_beside || std::popcount(fitting) < asked.cards) return {};

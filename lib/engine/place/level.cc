@@ -27,7 +27,7 @@ std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
 }
 
 bool is_square(const CardNeed& need, std::int64_t card_memory) {
-    return need.whole || card_memory <= 0 || std::abs(need.compute - need.memory * 1000 / card_memory) <= 1;
+    return need.whole || card_memory <= 0 || (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
 }
 
 Kind kind_of(Policy policy) {
@@ -63,7 +63,7 @@ Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
     for (Mask left = cluster.open_cards(n); left; left &= left - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(left));
         if (used[c].exclusive > 0) continue;
-        const auto total = node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory;
+        const auto total = cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
         const auto compute = std::max<std::int64_t>(0, 1000 - used[c].compute);
         const auto memory = std::max<std::int64_t>(0, total - used[c].memory);
         if (used[c].tasks == 0 && compute == 1000) room.idle |= Mask{1} << c;
@@ -93,7 +93,7 @@ Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memo
     }
     std::size_t best = count;
     for (std::size_t c = 0; c < count; ++c)
-        if (cards[c].memory >= need->memory && cards[c].compute >= need->compute && (best == count || cards[c].left < cards[best].left))
+        if (cards[c].memory >= need->room() && cards[c].compute >= need->compute && (best == count || cards[c].left < cards[best].left))
             best = c;
     if (best == count) return {};
     const auto step = static_cast<std::size_t>(cards[best].left / left_step_size);
@@ -114,7 +114,7 @@ Level fit_level(const Look& look) {
         const CardNeed& need = look.need(c);
         whole |= need.whole;
         const auto step = static_cast<std::size_t>(look.card_left(c) / left_step_size);
-        left = std::max(left, step - std::min(step, left_step(need, look.card_memory(c))));
+        left = std::max(left, step - std::min(step, left_step(need, look.cluster.card_limit(look.card_memory(c)))));
     }
     if (shape.cards == 0) return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
     const int quality = shape.cards == 1 || choice.linked ? 2 : choice.home >= 0 ? 1 : 0;

@@ -39,7 +39,8 @@ void Look::mask_cards() {
         mask_hardware(all, shape.need(cluster, node.card_type));
     }
     cards.healthy = when == When::now ? cards.inference & node.usable : cards.inference;
-    const Mask calm = when == When::now ? cluster.open_cards(n) : ~Mask{0};
+    const Mask below = when == When::now ? ~node.live.above_watermark : ~Mask{0};
+    const Mask calm = when == When::now ? cluster.calm_cards(n) : ~Mask{0};
     const auto tasks_max = settings().max_tasks_per_gpu;
     for (Mask left = cards.healthy; left; left &= left - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(left));
@@ -54,6 +55,8 @@ void Look::mask_cards() {
         cards.compute |= bit;
         if (!wants.whole && used.tasks >= tasks_max) continue;
         cards.slots |= bit;
+        if (!(below & bit)) continue;
+        cards.watermark |= bit;
         if (calm & bit) cards.load |= bit;
     }
 }
@@ -87,13 +90,16 @@ std::int64_t Look::bandwidth_free_max() const {
 
 std::int64_t Look::card_memory_free(std::size_t c) const {
     if (card(c).exclusive > 0) return 0;
-    return std::max<std::int64_t>(0, card_memory(c) - card(c).memory);
+    // What an empty cluster holds it holds without overcommitting.
+    const auto limit = when == When::now ? need(c).limit : card_memory(c);
+    return std::max<std::int64_t>(0, limit - card(c).memory);
 }
 
 std::int64_t Look::card_left(std::size_t c) const {
     const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
-    const auto total = card_memory(c);
-    return total > 0 ? std::min(compute, card_memory_free(c) * 1000 / total) : compute;
+    const auto total = cluster.card_limit(card_memory(c));
+    const auto free = card(c).exclusive > 0 ? 0 : std::max<std::int64_t>(0, total - card(c).memory);
+    return total > 0 ? std::min(compute, free * 1000 / total) : compute;
 }
 
 bool Look::domain_holds(std::size_t d) const {

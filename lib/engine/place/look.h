@@ -12,7 +12,8 @@ namespace crater::engine {
 struct CardMasks {
     Mask model = 0, capability = 0, precision = 0, size = 0, inference = 0;  // of the hardware
     Mask healthy = 0;
-    Mask memory = 0, whole = 0, compute = 0, slots = 0, load = 0;  // of what is free now
+    Mask memory = 0, whole = 0, compute = 0, slots = 0;  // of what is free now
+    Mask watermark = 0, load = 0;                         // of what is really used
 };
 
 // Which parts of the node the task would get.
@@ -52,14 +53,15 @@ struct Look {
     std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone
     std::int64_t memory_free() const;
     std::int64_t bandwidth_free_max() const;  // in the best domain
-    std::int64_t card_memory_free(std::size_t c) const;
-    std::int64_t card_left(std::size_t c) const;  // thousandths: the lesser of compute and memory
+    std::int64_t card_memory_free(std::size_t c) const;  // that slices of this shape may declare
+    std::int64_t card_left(std::size_t c) const;  // thousandths of its limit: the lesser of compute and memory
     bool domain_holds(std::size_t d) const;
     bool disk_serves(std::size_t k) const;  // by what it is
     bool disk_holds(std::size_t k) const;   // by what is free
 
     // The policy has chosen the card; to be said before the choice is made.
     void take(int card) { cards.load &= Mask{1} << card; }
+    void keep(Mask only) { cards.load &= only; }  // the others were turned down
     // All parts together; none when they cannot be had at once. Remembered.
     const std::optional<Choice>& choice() const;
     // The choice as slices, with the whole cores picked.

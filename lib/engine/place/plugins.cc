@@ -26,8 +26,10 @@ NodeBook Engine::Impl::book_now(int n) const {
     }
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         const CardUse& card = books.cards[static_cast<std::size_t>(node.cards_at) + c];
-        out.cards.push_back({MilliGpu(card.compute), Mebibytes(card.memory), Mebibytes(cluster_.type(node.cards[c].type).memory), card.tasks,
-                             card.exclusive > 0});
+        CardBook& shown = out.cards.emplace_back();
+        shown.compute_used = MilliGpu(card.compute), shown.memory_used = Mebibytes(card.memory);
+        shown.memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
+        shown.tasks = card.tasks, shown.exclusive = card.exclusive > 0;
     }
     return out;
 }
@@ -70,8 +72,10 @@ Spot Engine::Impl::ask_about(const JobSlot& slot, std::span<const Slices> before
     trace.shape = slot.shape;
     auto written = std::make_shared<DecisionTrace>();
     written->policy = name_of(shape.policy);
+    trace.best = {};
     for (const auto& ranked : said.ranked) {
         if (written->candidates.size() == trace.best.size()) break;
+        trace.best[written->candidates.size()] = {spots[ranked.position].node, spots[ranked.position].level};
         Candidate shown = candidate(shape, spots[ranked.position].node, spots[ranked.position].level);
         shown.score = ranked.score;
         shown.terms.insert(shown.terms.end(), ranked.terms.begin(), ranked.terms.end());

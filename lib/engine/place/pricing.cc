@@ -30,7 +30,7 @@ price::Kind demand_of(const Shape& shape, const Cluster& cluster) {
         const CardNeed& need = shape.need(cluster, t);
         if (need.fails != CardNeed::nothing || cluster.type(t).memory == 0) continue;
         out.types |= std::uint64_t{1} << t;
-        out.milli = std::max(out.milli, static_cast<int>(part_of(need, cluster.type(t).memory)));
+        out.milli = std::max(out.milli, static_cast<int>(part_of(need, cluster.card_limit(cluster.type(t).memory))));
     }
     if (out.milli == 0) out.milli = static_cast<int>(shape.part);
     return out;

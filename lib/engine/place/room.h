@@ -12,7 +12,7 @@ namespace crater::engine {
 
 // A card as a slice sees it. A card that takes nothing has `memory` -1.
 struct CardRoom {
-    std::int32_t memory = -1;  // MiB free
+    std::int32_t memory = -1;  // MiB that slices may still declare
     std::int16_t compute = 0;  // thousandths free
     std::int16_t left = 0;     // thousandths of the card free: the lesser of compute and memory
 };

@@ -91,7 +91,7 @@ void Seats::build() {
             });
         };
         cards_[t].idle.build(of_type([](const Shape& shape, const CardNeed& need) { return need.whole ? shape.cards : 0; }));
-        cards_[t].memory.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.memory; }));
+        cards_[t].memory.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.room(); }));
         cards_[t].compute.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.compute; }));
     }
     for (auto& seat : seats_)
@@ -113,7 +113,7 @@ void Seats::build() {
 bool Seats::is_square(const Shape& shape) const {
     for (int t = 0; shape.cards > 0 && t < cluster_.type_count(); ++t) {
         const CardNeed& need = shape.need(cluster_, t);
-        if (need.fails == CardNeed::nothing && !engine::is_square(need, cluster_.type(t).memory)) return false;
+        if (need.fails == CardNeed::nothing && !engine::is_square(need, cluster_.card_limit(cluster_.type(t).memory))) return false;
     }
     return true;
 }

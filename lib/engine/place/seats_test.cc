@@ -12,7 +12,7 @@ namespace {
 using namespace testing;
 
 struct Yard {
-    explicit Yard(std::uint64_t seed, bool one_type, bool mixed) : rng(seed), cluster(Settings{}) {
+    Yard(std::uint64_t seed, bool one_type, bool mixed, double overcommit) : rng(seed), cluster(Settings{.memory_overcommit_ratio = overcommit}) {
         shapes.gone = [this](int shape) { seats.leave(shape), pricing.leave(shape); };
         pricing.use(Policy::price);
         pricing.use(Policy::fragmentation);
@@ -41,7 +41,7 @@ struct Yard {
         }
         if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
         if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
-        return make_shape(job.spec, policy);
+        return make_shape(job.spec, policy, cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0);
     }
 
     Spot looked_for(int shape) const {
@@ -79,8 +79,8 @@ struct Yard {
     std::vector<std::unique_ptr<Slices>> held;
 };
 
-void run(std::uint64_t seed, bool one_type, bool mixed) {
-    Yard yard(seed, one_type, mixed);
+void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
+    Yard yard(seed, one_type, mixed, overcommit);
     std::vector<int> known;
     for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack})
         for (int i = 0; i < 8; ++i) known.push_back(yard.shapes.take(yard.any_shape(policy)));
@@ -127,6 +127,9 @@ TEST(Seats, name_the_best_node_by_level_and_then_by_name) {
 }
 TEST(Seats, name_the_best_node_among_cards_of_several_types) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, false));
+}
+TEST(Seats, name_the_best_node_where_memory_is_overcommitted_and_queues_differ_in_how_much) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, seed % 2 == 0, seed % 4 == 1, 1.2));
 }
 TEST(Seats, name_the_best_node_where_one_has_cards_of_several_types) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, true));

@@ -57,7 +57,7 @@ void read_disk(const DiskRequest& disk, Shape& shape) {
 
 std::string key_of(const Shape& s) {
     FactBytes bytes;
-    for (const std::int64_t v : {std::int64_t{s.cards}, s.part, s.gpu_memory, s.compute_cap,
+    for (const std::int64_t v : {std::int64_t{s.cards}, s.overcommit, s.part, s.gpu_memory, s.compute_cap,
                                  std::int64_t{s.capability}, s.cpu, s.memory, s.bandwidth, s.disk_size,
                                  s.disk_iops, s.disk_bandwidth, s.disk_latency_max, s.disk_random_min})
         bytes.add(v);
@@ -73,8 +73,13 @@ std::string key_of(const Shape& s) {
     return bytes.bytes();
 }
 
-CardNeed need_of(const Shape& s, const Settings& settings, const CardType& card) {
+CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
+    const Settings& settings = cluster.settings();
     CardNeed need{.known = true};
+    const auto ratio = s.overcommit > 0 ? s.overcommit : overcommit_of(settings.memory_overcommit_ratio);
+    const auto limit = cluster.card_limit(card.memory);
+    need.limit = card.memory * ratio / 1000;
+    need.beyond = limit - need.limit;
     const auto fails = [&](CardNeed::Fails why) { return need.fails = why, need; };
     if (!model_matches(card.model, s.gpu_model)) return fails(CardNeed::model);
     if (card.capability < s.capability) return fails(CardNeed::capability);
@@ -100,7 +105,8 @@ CardNeed need_of(const Shape& s, const Settings& settings, const CardType& card)
         need.capped ? s.compute_cap
         : s.part < 1000
             ? s.part
-            : std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, card.memory), 1, 1000);
+            : // Weights add up to one card when memory adds up to the most that it may.
+              std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, limit), 1, 1000);
     if (s.inference) {
         const double part = settings.inference_max_gpu_fraction;
         const double asked = s.gpu_memory > 0
@@ -123,11 +129,11 @@ std::int64_t memory_granule(const Settings& settings, const CardType& card) {
 const CardNeed& Shape::find_need(const Cluster& cluster, int card_type) const {
     const auto at = static_cast<std::size_t>(card_type);
     if (at >= needs_.size()) needs_.resize(static_cast<std::size_t>(cluster.type_count()));
-    if (!needs_[at].known) needs_[at] = need_of(*this, cluster.settings(), cluster.type(card_type));
+    if (!needs_[at].known) needs_[at] = need_of(*this, cluster, cluster.type(card_type));
     return needs_[at];
 }
 
-Shape make_shape(const JobSpec& spec, Policy policy) {
+Shape make_shape(const JobSpec& spec, Policy policy, std::int64_t overcommit) {
     Shape shape;
     read_gpu(spec.resources.gpu, shape);
     read_cpu(spec.resources.cpu, shape);
@@ -139,6 +145,7 @@ Shape make_shape(const JobSpec& spec, Policy policy) {
     shape.image = !spec.image.empty();
     shape.numa = spec.numa_binding_policy;
     shape.policy = policy;
+    shape.overcommit = overcommit;
     const auto filters = filter::table();
     for (std::size_t f = 0; f < filters.size(); ++f)
         if (filters[f]->asked(shape)) shape.asked |= std::uint64_t{1} << f;

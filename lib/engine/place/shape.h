@@ -20,6 +20,9 @@ struct CardNeed {
     Fails fails = nothing;
     bool whole = false, capped = false;
     std::int64_t memory = 0, compute = 0;
+    std::int64_t limit = 0;   // what slices of the card may add up to, for this shape
+    std::int64_t beyond = 0;  // and how much more others may take: not for this shape
+    std::int64_t room() const { return memory + beyond; }  // what must be left of the card's limit
 };
 
 struct Shape {
@@ -45,6 +48,7 @@ struct Shape {
     bool image = false;
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
+    std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
 
     std::uint64_t asked = 0;  // filters that concern it, by position in their table
 
@@ -59,7 +63,7 @@ struct Shape {
     mutable std::vector<CardNeed> needs_;  // by card type
 };
 
-Shape make_shape(const JobSpec& spec, Policy policy);
+Shape make_shape(const JobSpec& spec, Policy policy, std::int64_t overcommit = 0);
 // Least part of a card's memory that is given out.
 std::int64_t memory_granule(const Settings& settings, const CardType& card);
 

@@ -269,7 +269,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     const auto enough = [&](const std::vector<int>& jobs) {
         const auto mark = cluster_.mark();
         for (const int v : jobs) without(job(v));
-        Outcome outcome = fill(preemptor);
+        Outcome outcome = fill(preemptor, Foresight::none);
         cluster_.undo_to(mark);
         if (outcome.kind != Outcome::placed) return false;
         plan = std::move(outcome.slices);
@@ -387,7 +387,7 @@ void Engine::Impl::wait_for(JobSlot& preemptor, std::vector<int> victims, std::v
 void Engine::Impl::renew_pledge(JobSlot& preemptor) {
     const auto mark = cluster_.mark();
     for (const int v : stopping_) without(job(v));
-    Outcome outcome = fill(preemptor);
+    Outcome outcome = fill(preemptor, Foresight::none);
     cluster_.undo_to(mark);
     if (outcome.kind != Outcome::placed) return drop_pledge(preemptor);
     for (auto& slices : outcome.slices) {

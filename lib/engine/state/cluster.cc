@@ -14,11 +14,44 @@ int thousandths(double part) { return static_cast<int>(std::lround(std::clamp(pa
 
 }  // namespace
 
+std::int64_t overcommit_of(double ratio) { return std::llround(std::clamp(ratio, 1.0, 10.0) * 1000); }
+
+void Cluster::find_overcommit() { overcommit_ = std::max(overcommit_of(settings_.memory_overcommit_ratio), queue_overcommit_); }
+
+bool Cluster::set_queue_overcommit(std::int64_t ratio) {
+    const auto before = overcommit_;
+    queue_overcommit_ = ratio;
+    find_overcommit();
+    if (overcommit_ == before) return false;
+    for (int n = 0; n < size(); ++n)
+        if (node(n).present) touch(n);
+    return true;
+}
+
+void Cluster::find_watermark(const Node& host, Live& live) const {
+    live.above_watermark = 0;
+    for (std::size_t c = 0; c < host.cards.size(); ++c)
+        if (live.memory_on(c) * 1000 > type(host.cards[c].type).memory * thousandths(settings_.safety_watermark))
+            live.above_watermark |= Mask{1} << c;
+}
+
+void Cluster::emptied(const Slices& slices) {
+    Live& live = at(slices.node).live;
+    for (const auto& slice : slices.cards) {
+        const auto c = static_cast<std::size_t>(slice.card);
+        if (used_.cards[static_cast<std::size_t>(at(slices.node).cards_at) + c].tasks > 0 || c >= live.card_memory.size()) continue;
+        live.card_memory[c] = -1;
+        live.above_watermark &= ~(Mask{1} << c);
+    }
+}
+
 void Cluster::set_settings(Settings settings) {
     settings_ = std::move(settings);
+    find_overcommit();
     for (auto& node : nodes_) {
         if (!node.present) continue;
         set_reserve(node);
+        find_watermark(node, node.live);
         ++node.hardware_version;
         touch(find(node.name));
     }
@@ -82,6 +115,8 @@ void Cluster::set_flags(int n, bool draining, bool lost) {
 bool Cluster::set_sample(int n, const NodeSample& sample) {
     Node& node = at(n);
     if (node.inventory.simulated || !node.present) return false;
+    sampled_ = true;
+    const bool first = node.live.at.ms == 0;  // what was not known may be less than what was feared
     Live live;
     live.cpu = thousandths(sample.cpu_percent / 100);
     if (sample.memory_total.value > 0)
@@ -89,9 +124,16 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
                                   static_cast<double>(sample.memory_total.value));
     live.disk = thousandths(sample.disk_busy_percent / 100);
     live.gpus.assign(node.cards.size(), 0);
+    live.card_memory.assign(node.cards.size(), -1);
     for (const auto& gpu : sample.gpus)
         for (std::size_t c = 0; c < node.cards.size(); ++c)
-            if (node.cards[c].index == gpu.index) live.gpus[c] = thousandths(gpu.utilization_percent / 100);
+            if (node.cards[c].index == gpu.index) {
+                live.gpus[c] = thousandths(gpu.utilization_percent / 100);
+                live.card_memory[c] = gpu.memory_used.value;
+            }
+    live.disk_rate = sample.disk_read.value + sample.disk_write.value;
+    live.at = sample.at;
+    find_watermark(node, live);
 
     // Scores look at steps of 5 %, thresholds at the exact figure: smaller moves change nothing worth a new
     // look.
@@ -106,13 +148,23 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
     compare(node.live.disk, live.disk, settings_.disk_io_threshold);
     for (std::size_t c = 0; c < live.gpus.size(); ++c)
         compare(c < node.live.gpus.size() ? node.live.gpus[c] : 0, live.gpus[c], settings_.gpu_threshold);
-    if (!changed) return false;
+    changed |= node.live.above_watermark != live.above_watermark;
+    eased |= (node.live.above_watermark & ~live.above_watermark) != 0;
+    if (!changed) {
+        // Not worth a new look, but the prediction reads it when it looks.
+        node.live.card_memory = std::move(live.card_memory);
+        node.live.disk_rate = live.disk_rate;
+        node.live.at = live.at;
+        return first;
+    }
     node.live = std::move(live);
     touch(n);
-    return eased;
+    return eased || first;
 }
 
-Mask Cluster::open_cards(int n) const {
+Mask Cluster::open_cards(int n) const { return calm_cards(n) & ~node(n).live.above_watermark; }
+
+Mask Cluster::calm_cards(int n) const {
     const Node& host = node(n);
     if (settings_.gpu_threshold <= 0) return host.usable;
     Mask out = host.usable;

@@ -15,7 +15,7 @@ namespace crater::engine {
 
 class Cluster {
   public:
-    explicit Cluster(Settings settings) : settings_(std::move(settings)) {}
+    explicit Cluster(Settings settings) : settings_(std::move(settings)) { find_overcommit(); }
 
     const Settings& settings() const { return settings_; }
     void set_settings(Settings settings);  // every node counts as changed
@@ -39,8 +39,20 @@ class Cluster {
     // True when less is used than before, so that something may fit now.
     bool set_sample(int n, const NodeSample& sample);
 
-    // Cards in order that are not busier than the threshold allows.
+    bool sampled() const { return sampled_; }  // some node was, ever
+
+    // Cards in order that are not busier than the threshold allows, nor in real use above the watermark.
     Mask open_cards(int n) const;
+    Mask calm_cards(int n) const;  // the first alone
+    // A card lost its last task: what was measured of it before is not true of it any more.
+    void emptied(const Slices& slices);
+
+    // What slices of a card of so much memory may add up to, by the highest ratio of all queues. Shapes of a queue with a lower one
+    // leave the difference alone (CardNeed::beyond).
+    std::int64_t card_limit(std::int64_t memory) const { return overcommit_ == 1000 ? memory : memory * overcommit_ / 1000; }
+    bool overcommits() const { return overcommit_ > 1000; }
+    // The highest ratio that a queue has of its own, in thousandths. True when limits are other ones now.
+    bool set_queue_overcommit(std::int64_t ratio);
 
     const Ledger& used() const { return used_; }
     const Ledger& nothing() const { return nothing_; }  // the books of the empty cluster
@@ -79,6 +91,8 @@ class Cluster {
     int disk_position(Node& node, const std::string& name);
     void put_in_order(int n);
     void moved(int n);
+    void find_overcommit();
+    void find_watermark(const Node& node, Live& live) const;
 
     struct Step {
         const Slices* slices;
@@ -87,6 +101,8 @@ class Cluster {
     };
 
     Settings settings_;
+    bool sampled_ = false;
+    std::int64_t overcommit_ = 1000, queue_overcommit_ = 0;  // thousandths
     std::vector<Node> nodes_;
     std::unordered_map<std::string, int> positions_;
     std::vector<CardType> types_;
@@ -100,5 +116,8 @@ class Cluster {
     std::vector<int> changes_;
     std::uint64_t changes_base_ = 0;
 };
+
+// A ratio in thousandths, never below one.
+std::int64_t overcommit_of(double ratio);
 
 }  // namespace crater::engine

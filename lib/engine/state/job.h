@@ -25,7 +25,7 @@ struct JobSlot {
     std::vector<TaskSlot> tasks;
     int waiting = 0, held = 0;
     std::uint64_t fact = 0;                     // its part of the state hash
-    std::uint64_t id_hash = 0, spec_hash = 0;  // what never changes of it
+    std::uint64_t id_hash = 0, spec_hash = 0, profile_hash = 0;  // what never changes of it
 
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
 

@@ -57,6 +57,12 @@ struct DiskUnit {
 struct Live {
     int cpu = 0, memory = 0, disk = 0;
     std::vector<int> gpus;  // by card position
+    std::vector<std::int64_t> card_memory;  // MiB in real use, by card position; -1: not known
+    Mask above_watermark = 0;               // cards whose real use is
+    std::int64_t disk_rate = 0;             // bytes/s
+    Instant at;                             // of the sample; 0: there was none
+
+    std::int64_t memory_on(std::size_t card) const { return card < card_memory.size() ? card_memory[card] : -1; }
 };
 
 struct Node {

@@ -102,8 +102,6 @@ Result<Config> read_config(std::string_view yaml) {
         leave_out(tree, "kubernetes", "");
         if (Json* alldata = member(tree, "alldata")) leave_out(*alldata, "poll_interval_seconds", "alldata.");
         if (Json* scheduling = member(tree, "scheduling"); scheduling && scheduling->is_object()) {
-            leave_out(*scheduling, "enable_prediction", "scheduling.");
-            leave_out(*scheduling, "prediction_window_minutes", "scheduling.");
             CRATER_TRY_VOID(flatten(*scheduling, "weights", "capacity_"));
             CRATER_TRY_VOID(flatten(*scheduling, "score_weights", "w_"));
         }

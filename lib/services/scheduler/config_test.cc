@@ -17,6 +17,8 @@ kubernetes: { kubeconfig: /etc/kubernetes/admin.conf, namespace: crater-system }
 scheduling:
   enable_prediction: true
   prediction_window_minutes: 15
+  memoryOvercommitRatio: 1.2
+  safety_watermark: 0.85
   weights: { gpu_memory: 0.45, cpu_cores: 0.20, memory_bandwidth: 0.20, ssd_iops: 0.15 }
   scoreWeights: { gpu: 0.3, cpu: 0.25, mem: 0.25, disk: 0.20 }
   cpuThreshold: 0.8
@@ -24,10 +26,16 @@ scheduling:
   maxTasksPerGPU: 4
 queues:
   - { name: training, policy: binpack, priority: medium }
-  - { name: inference, policy: spread, priority: high }
+  - { name: inference, policy: spread, priority: high, overcommitRatio: 1.0 }
   - { name: offline, policy: priority, priority: low }
 )");
     ASSERT_TRUE(config) << config.error().text();
+    EXPECT_TRUE(config->scheduling.enable_prediction);
+    EXPECT_EQ(config->scheduling.prediction_window_minutes, 15);
+    EXPECT_EQ(config->scheduling.memory_overcommit_ratio, 1.2);
+    EXPECT_EQ(config->scheduling.safety_watermark, 0.85);
+    EXPECT_EQ(config->queues[1].overcommit_ratio, 1.0);
+    EXPECT_FALSE(config->queues[0].overcommit_ratio);
     EXPECT_EQ(config->scheduling.w_gpu, 0.3);
     EXPECT_EQ(config->scheduling.memory_threshold, 0.7);
     EXPECT_EQ(config->scheduling.max_tasks_per_gpu, 4);
@@ -54,6 +62,17 @@ TEST(Config, an_empty_file_has_the_defaults) {
     ASSERT_TRUE(config) << config.error().text();
     EXPECT_EQ(config->queues.size(), 3u);
     EXPECT_EQ(config->heartbeat_timeout, Millis(30'000));
+    EXPECT_EQ(config->scheduling.memory_overcommit_ratio, 1.0);
+    EXPECT_EQ(config->scheduling.safety_watermark, 0.9);
+    EXPECT_TRUE(config->scheduling.enable_prediction);
+}
+
+TEST(Config, prediction_can_be_switched_off) {
+    const auto config = read_config("scheduling: { enablePrediction: false, prediction_window_minutes: 30 }");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_FALSE(config->scheduling.enable_prediction);
+    EXPECT_EQ(config->scheduling.prediction_window_minutes, 30);
+    EXPECT_EQ(read_config("scheduling: { memory_overcommit_ratio: 0.5 }").error().field, "scheduling.memory_overcommit_ratio");
 }
 
 TEST(Config, mistakes_are_named) {

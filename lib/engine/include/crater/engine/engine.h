@@ -6,7 +6,7 @@
 // applying the same facts (nodes, queues, tenants, jobs, placements) from the store, in any order that names a thing before using it;
 // `state_hash` is then equal, because it is a commutative hash over the facts, not over the path to them.
 //
-// Live load (`LoadSampled`) steers filters and scores but is not part of the hash.
+// Live load (`LoadSampled`) and profiles steer filters, scores and the prediction but are not part of the hash.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,10 @@ struct Settings {
     std::int64_t max_tasks_per_gpu = 8;
     double gpu_preprocessing_reserve = 0.2;    // share of a GPU node's cores that CPU-only jobs may not use
     double inference_max_gpu_fraction = 0.5;   // of a card's memory, for one inference task that shares a card
+    double memory_overcommit_ratio = 1.0;      // slices of a shared card may add up to so much of its memory
+    double safety_watermark = 0.90;            // part of a card's memory that real use should stay below
+    bool enable_prediction = true;             // the best candidates are turned down where use would pass the watermark
+    std::int64_t prediction_window_minutes = 15;
     std::int64_t gpu_memory_granularity_mb = 0;  // 0 = max(512, ceil(total/32))
     // Weights of the load term, of the capacity term.
     double w_gpu = 0.25, w_cpu = 0.25, w_mem = 0.25, w_disk = 0.25;
@@ -51,6 +55,10 @@ void describe(V& v, Settings& s) {
     v.field("max_tasks_per_gpu", s.max_tasks_per_gpu, "Most tasks sharing one card.", {.minimum = 1, .maximum = 64});
     v.field("gpu_preprocessing_reserve", s.gpu_preprocessing_reserve, "Share of a GPU node's cores kept for its GPU tasks.", {.minimum = 0, .maximum = 1});
     v.field("inference_max_gpu_fraction", s.inference_max_gpu_fraction, "Most of a shared card's memory one inference task may ask for.", {.minimum = 0, .maximum = 1});
+    v.field("memory_overcommit_ratio", s.memory_overcommit_ratio, "What slices of a shared card may add up to, as a part of its memory.", {.minimum = 1, .maximum = 10});
+    v.field("safety_watermark", s.safety_watermark, "Real use of a card's memory above which it takes no more slices.", {.minimum = 0, .maximum = 1});
+    v.field("enable_prediction", s.enable_prediction, "Whether a place is turned down where predicted use would pass the watermark.");
+    v.field("prediction_window_minutes", s.prediction_window_minutes, "How far ahead; what has run for so long is judged by its live use.", {.minimum = 1, .maximum = 1440});
     v.field("gpu_memory_granularity_mb", s.gpu_memory_granularity_mb, "Step of GPU memory slices in MiB; 0 = max(512, total/32).", {.minimum = 0, .maximum = 1e6});
     v.field("w_gpu", s.w_gpu, "Weight of GPU in the load term.", {.minimum = 0, .maximum = 100});
     v.field("w_cpu", s.w_cpu, "Weight of CPU in the load term.", {.minimum = 0, .maximum = 100});
@@ -64,6 +72,23 @@ void describe(V& v, Settings& s) {
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
 }
 
+// What a task of a kind uses at its peak, learned from those that ran before. Absent: not known.
+struct Profile {
+    std::optional<Mebibytes> gpu_memory;  // on each of its cards
+    std::optional<MilliCpu> cpu;
+    std::optional<Bytes> memory;
+    std::optional<BytesPerSecond> disk_rate, memory_bandwidth;
+    bool operator==(const Profile&) const = default;
+};
+template <class V>
+void describe(V& v, Profile& p) {
+    v.field("gpu_memory_mib", p.gpu_memory, "GPU memory on each card, in MiB.");
+    v.field("cpu", p.cpu, "Cores.");
+    v.field("memory_bytes", p.memory, "Memory in bytes.");
+    v.field("disk_bytes", p.disk_rate, "Disk, bytes/s.");
+    v.field("memory_bandwidth_bytes", p.memory_bandwidth, "Memory bandwidth, bytes/s.");
+}
+
 // A job as the engine sees it: everything resolved (queue, tenant, priority, preemptible), requests filled and rounded by `admit`.
 struct EngineJob {
     std::string id;
@@ -74,6 +99,7 @@ struct EngineJob {
     Instant submitted;
     std::int64_t preemptions = 0;
     bool blocked = false;  // dependencies not met: not considered by pass
+    std::shared_ptr<const Profile> profile;  // null: nothing is known; steers like live load, not hashed
 };
 
 // ---- Facts -------------------------------------------------------------------------------------------------------------
@@ -121,7 +147,14 @@ struct PassLimits {
 };
 
 // What a node's books say, per device. For showing and for the check against the agents' own tables.
-struct CardBook { MilliGpu compute_used; Mebibytes memory_used, memory_total; std::int64_t tasks = 0; bool exclusive = false; };
+struct CardBook {
+    MilliGpu compute_used;
+    Mebibytes memory_used, memory_total;   // declared by its tasks; what the card has
+    Mebibytes memory_limit;                // what slices may add up to: more than it has where memory is overcommitted
+    std::optional<Mebibytes> memory_real;  // in real use by the last sample
+    std::int64_t tasks = 0;
+    bool exclusive = false;
+};
 struct NodeBook {
     std::string node;
     MilliCpu cpu_used, cpu_total;

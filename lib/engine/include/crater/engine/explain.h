@@ -74,6 +74,11 @@ struct Trace {
     int shape = -1;
     std::array<Mark, 6> best{};   // the winner, then the next five; node -1 ends it
     std::array<Lack, 12> lacks{};  // how many nodes lacked what; filter -1 ends it
+    // Better ones that were turned down because of what would be used there.
+    struct {
+        std::int32_t nodes = 0, first = -1;
+        std::string detail;  // of the first
+    } predicted;
     std::shared_ptr<const DecisionTrace> written;  // of a policy whose terms had to be taken down at once
 };
 

@@ -40,6 +40,7 @@ struct QueueSpec {
     bool default_preemptible = false;
     std::vector<JobType> types;  // job types that go here when they name no queue
     std::vector<PluginUse> plugins;
+    std::optional<double> overcommit_ratio;  // instead of memory_overcommit_ratio, for its jobs
 };
 template <class V>
 void describe(V& v, QueueSpec& q) {
@@ -49,6 +50,7 @@ void describe(V& v, QueueSpec& q) {
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
     v.field("types", q.types, "Job types that wait here when they name no queue.");
     v.field("plugins", q.plugins, "Placement plugins, as NAME or NAME=WEIGHT; a weight of 1 counts as much as the policy.");
+    v.field("overcommit_ratio", q.overcommit_ratio, "Instead of memory_overcommit_ratio, for jobs of this queue.", {.minimum = 1, .maximum = 10});
 }
 
 // Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.
