@@ -26,6 +26,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
         return out;
     }
+    advance(now);
     std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, slot.info.priority, slot.key());
 
     const auto mark = cluster_.mark();
@@ -37,8 +38,8 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     }
     for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
     explain_nodes(slot, out);
+    if (outcome.kind == Outcome::no_room) explain_topology(slot, out);
     cluster_.undo_to(mark);
-    (void)now;
     if (outcome.kind == Outcome::placed) {
         out.binding = "order";
         const auto ahead = out.rank - 1;
@@ -88,7 +89,7 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     const auto filters = filter::table();
     count_own_tasks(slot);
     Column view;
-    view.refresh(slot.shape, judge_, shape.node.exclusive ? &own_tasks_ : nullptr);
+    view.refresh(slot.shape, judge_, shape.own_tasks_matter() ? &own_tasks_ : nullptr);
     const auto look_at = [&](int n) {
         return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
     };
@@ -301,10 +302,14 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
     }
 }
 
-DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
+DecisionTrace Engine::Impl::would_place(const EngineJob& request, Instant now) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
-    const int q = backlog_.find(request.queue);
-    const int position = shapes_.take(make_shape(*request.spec, q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy));
+    advance(now);
+    JobSlot slot;
+    slot.crowd = cluster_.crowds().take(*request.spec);
+    slot.shape = shapes_.take(shape_of(*request.spec, request.queue, slot.crowd));
+    slot.waiting = static_cast<int>(request.spec->tasks);
+    const int position = slot.shape;
     const Shape& shape = shapes_.at(position);
     Column view;
     view.refresh(position, judge_);
@@ -314,18 +319,26 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     std::vector<Slices> slices;
     slices.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
     own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
+    Trace near;
     bool whole = true;
-    for (std::int64_t i = 0; i < request.spec->tasks && whole; ++i) {
+    if (shape.near() && fill_near(slot, slices, near))
+        out = words(near);
+    else
+        whole = !shape.topology.required;
+    if (!shape.near()) whole = true;
+    for (auto i = static_cast<std::int64_t>(slices.size()); i < request.spec->tasks && whole; ++i) {
         view.refresh(position, judge_, &own_tasks_);
         const int best = view.best();
         if (!(whole = best >= 0)) break;
         slices.push_back(
             Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices());
+        slices.back().crowd = slot.crowd;
         ++own_tasks_[static_cast<std::size_t>(best)];
         cluster_.try_book(slices.back(), 1);
     }
     cluster_.undo_to(mark);
     shapes_.drop(position);
+    cluster_.crowds().drop(slot.crowd);
     if (!whole) out.candidates.clear();
     return out;
 }

@@ -77,6 +77,8 @@ struct EngineJob {
 // ---- Facts -------------------------------------------------------------------------------------------------------------
 struct NodeSet { NodeInventory inventory; };                              // new, or changed by a re-registration
 struct NodeFlags { std::string node; bool draining = false, lost = false; };  // takes no new work
+struct NodeTaints { std::string node; std::vector<Taint> taints; };       // all that it has
+struct NodeMaintenance { std::string node; std::vector<Maintenance> windows; };  // all that are planned or under way
 struct NodeRemoved { std::string node; };                                 // holds nothing
 struct QueueSet { QueueSpec queue; };
 struct TenantSet { Tenant tenant; };
@@ -91,7 +93,7 @@ struct TaskRequeued { std::string job; std::int64_t task; };              // one
 struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
-using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
+using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
                            TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
