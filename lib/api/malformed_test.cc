@@ -1,4 +1,6 @@
 // Every row of test/documents/malformed.jsonl is refused with the promised status and field.
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 

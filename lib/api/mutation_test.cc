@@ -1,4 +1,6 @@
 // Whatever is sent, the answer is a job or an error that says something: documents with random damage never end the process.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
