@@ -18,6 +18,13 @@ bool below(const std::string& tenant, const std::string& root) {
     return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
 }
 
+// `wanted`: key, or key=value.
+bool has_label(const std::map<std::string, std::string>& labels, const std::string& wanted) {
+    const auto equals = wanted.find('=');
+    const auto it = labels.find(wanted.substr(0, equals));
+    return it != labels.end() && (equals == std::string::npos || it->second == wanted.substr(equals + 1));
+}
+
 bool matches(const JobRecord& job, const JobFilter& f) {
     const api::JobRow& row = job.row;
     if (f.type && row.type != *f.type) return false;
@@ -27,6 +34,7 @@ bool matches(const JobRecord& job, const JobFilter& f) {
     if (!f.user.empty() && row.user != f.user) return false;
     if (!f.name.empty() && row.name.find(f.name) == std::string::npos && row.id.find(f.name) == std::string::npos) return false;
     if (!f.node.empty() && std::find(row.nodes.begin(), row.nodes.end(), f.node) == row.nodes.end()) return false;
+    if (!f.label.empty() && !has_label(job.spec->labels, f.label)) return false;
     return !f.since || row.submitted >= f.since;
 }
 
@@ -275,17 +283,12 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
 
 Result<api::Page<api::NodeRow>> ReadModel::nodes(std::optional<NodeState> state, const std::string& label, std::size_t limit,
                                                  std::string_view cursor) const {
-    const auto equals = label.find('=');
-    const std::string key = label.substr(0, equals), value = equals == std::string::npos ? "" : label.substr(equals + 1);
     api::Page<api::NodeRow> page;
     const std::shared_lock lock(state_->mutex);
     for (const auto& [name, held] : state_->nodes) {
         const NodeRowPtr& row = held.entry.row;
         if (!row || (state && row->state != *state)) continue;
-        if (!label.empty()) {
-            const auto it = row->labels.find(key);
-            if (it == row->labels.end() || (equals != std::string::npos && it->second != value)) continue;
-        }
+        if (!label.empty() && !has_label(row->labels, label)) continue;
         ++page.total;
         if (!cursor.empty() && name <= cursor) continue;
         if (page.items.size() < limit) page.items.push_back(*row);
