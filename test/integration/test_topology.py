@@ -4,7 +4,8 @@ import os
 import subprocess
 import unittest
 
-from base import BIN, Agent, ClusterTest, wait_nodes
+from base import BIN, ClusterTest
+from crater import until
 
 NODES = """simulated_nodes:
   - name: a-{01..02}
@@ -23,14 +24,7 @@ NODES = """simulated_nodes:
 
 
 class Topology(ClusterTest):
-    @classmethod
-    def start_cluster(cls):
-        super().start_cluster()
-        nodes = os.path.join(cls.folder, "nodes.yaml")
-        with open(nodes, "w") as file:
-            file.write(NODES)
-        cls.agents.append(Agent(cls.scheduler, os.path.join(cls.folder, "simulated"), nodes=nodes).start())
-        wait_nodes(cls.api, 5)
+    simulated, nodes = 5, NODES
 
     def crater(self, *words):
         env = dict(os.environ, CRATER_SERVER=self.scheduler.url, CRATER_TOKEN=self.api.token)
@@ -50,7 +44,7 @@ class Topology(ClusterTest):
         first = self.api.post("/api/v1/jobs", self.gang(2, **rack))["job"]["id"]
         self.api.wait_state(first, ["Preparing", "Ready", "Running"])
         self.assertEqual({node[0] for node in self.api.job(first)["nodes"]}, {"a"})
-        one = self.done("job", "submit", "--gpu", "4", "--duration", "1h", "--command", "true")
+        one = self.done("job", "submit", "--type", "training", "--gpu", "4", "--duration", "1h", "--command", "true")
         self.api.wait_state(one, ["Preparing", "Ready", "Running"])
         second = self.api.post("/api/v1/jobs", self.gang(3, **rack))["job"]["id"]
         self.assertIn("No rack holds all 3 tasks: the best, rack b, has room for 2.", self.done("job", "why", second))
@@ -94,7 +88,6 @@ class Topology(ClusterTest):
         self.assertEqual(self.crater("node", "maintenance", "b-03", "--start", "2h", "--end", "1h").returncode, 2)
 
     def until_state(self, node, state):
-        from crater import until
         until(lambda: self.api.get(f"/api/v1/nodes/{node}")["node"]["state"] == state, what=f"{node} {state}")
 
     def test_an_array_is_listed_and_cancelled_as_one(self):

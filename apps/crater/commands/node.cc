@@ -4,6 +4,7 @@
 
 #include "../commands.h"
 #include "../print.h"
+#include "crater/base/clock.h"
 
 namespace crater::cli {
 namespace {
