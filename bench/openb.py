@@ -44,7 +44,7 @@ def compare(options, folder, policy, fgd):
     out = {"runs": len(runs), "decisions_per_second": round(openb.mean(a["decisions_per_second"] for a in answers.values())), "workloads": {}}
     gain = {(w, s, load): a["allocation_percent"][load] - fgd[w, s]["allocation_percent"][load] for (w, s), a in answers.items() for load in ("100", "130")}
     print(f"\n{policy} against fgd, GPU allocation in percent; d = points gained, mean [least, most] over {len(options.seeds)} seeds", flush=True)
-    print(f"{'workload':<12}" + "".join(f"{'fgd ' + load:>9}{policy[-9:] + ' ' + load:>14}{'d':>24}" for load in ("100", "130")), flush=True)
+    print(f"{'workload':<12}" + "".join(f"{'fgd ' + load:>9}{'ours ' + load:>10}{'d':>24}" for load in ("100", "130")), flush=True)
     for w in options.workloads:
         line, row = f"{w:<12}", {}
         for load in ("100", "130"):
@@ -52,7 +52,7 @@ def compare(options, folder, policy, fgd):
             ours = openb.mean(answers[w, s]["allocation_percent"][load] for s in options.seeds)
             gains = [gain[w, s, load] for s in options.seeds]
             row[load] = {"fgd": round(theirs, 3), policy: round(ours, 3), "gain": [round(g, 3) for g in (ours - theirs, min(gains), max(gains))]}
-            line += f"{theirs:>9.2f}{ours:>14.2f}{f'{ours - theirs:+.2f} [{min(gains):+.2f}, {max(gains):+.2f}]':>24}"
+            line += f"{theirs:>9.2f}{ours:>10.2f}{f'{ours - theirs:+.2f} [{min(gains):+.2f}, {max(gains):+.2f}]':>24}"
         out["workloads"][w] = row
         print(line, flush=True)
     for load in ("100", "130"):
@@ -64,12 +64,16 @@ def compare(options, folder, policy, fgd):
     return out, answers
 
 
+def width(policy):
+    return len(policy) + 6
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     openb.add_options(parser)
     parser.add_argument("--peers", nargs="*", default=list(openb.PEERS), choices=list(openb.PEERS), help="which published policies to check; fgd is always run")
     parser.add_argument("--policies", nargs="*", default=["price"], metavar="NAME", help="which of Crater's to compare with fgd: price, engine:NAME")
-    parser.add_argument("--bounds", nargs="*", metavar="NAME", help="workloads to print the upper bound of, for the first seed (default: all; none: --bounds alone)")
+    parser.add_argument("--bounds", nargs="*", choices=openb.WORKLOADS, metavar="NAME", help="workloads to print the upper bound of, for the first seed (default: all; none: --bounds alone)")
     options = parser.parse_args()
     folder = openb.folder_of(options)
     if folder is None:
@@ -85,20 +89,21 @@ def main():
 
     seed = options.seeds[0]
     shown = [p for p in ["fgd", *options.policies] if p in ours]
-    for workload in options.workloads if options.bounds is None else options.bounds:
+    for workload in options.workloads if options.bounds is None else [w for w in options.bounds if w in options.workloads]:
         limits = bound.upper_bounds(folder, workload, seed)
         if limits is None:
             break
         result["bounds"][workload] = limits
         if len(result["bounds"]) == 1:
-            print(f"\nseed {seed}: allocation in percent, beside what no placement can exceed (linear program; prefix = load up to which all pods fit)", flush=True)
-        figures = ", ".join(f"{p} {ours[p][workload, seed]['allocation_percent'][load]:.2f}" + f" at {load}" for load in ("100", "130") for p in shown if (workload, seed) in ours[p])
-        prefix = "-" if limits["prefix"] is None else f"{limits['prefix']:.2f}"
-        print(f"{workload:<12} {figures}; bound at 100 {limits['lp100']:.2f}, at 130 {limits['lp130']:.2f}, prefix {prefix}", flush=True)
+            print(f"\nseed {seed}: allocation in percent beside what no placement can exceed (linear program; prefix = load up to which all pods fit)", flush=True)
+            print(f"{'workload':<12}" + "".join(f"{f'{p} {load}':>{width(p)}}" for load in ("100", "130") for p in [*shown, "bound"]) + f"{'prefix':>9}", flush=True)
+        figures = {(load, p): ours[p][workload, seed]["allocation_percent"][load] for load in ("100", "130") for p in shown}
+        figures |= {("100", "bound"): limits["lp100"], ("130", "bound"): limits["lp130"]}
+        print(f"{workload:<12}" + "".join(f"{figures[load, p]:>{width(p)}.2f}" for load in ("100", "130") for p in [*shown, "bound"]) + f"{limits['prefix']:>9.2f}", flush=True)
 
     exact = [p for p in EXACT if p in result["parity"]]
     worst = max(result["parity"][p]["largest_difference"] for p in exact)
-    result["largest_difference"], result["parity_holds"] = worst, worst <= TOLERANCE
+    result["largest_difference"], result["parity_holds"] = worst, worst <= TOLERANCE and all(result["parity"][p]["runs"] for p in exact)
     print(json.dumps(result))
     print(f"{len(exact)} published policies, {sum(result['parity'][p]['runs'] for p in exact)} runs: largest difference {worst:.2f} points"
           + "".join(f"; {p} {r['gain_130']:+.2f} points on fgd at load 130, better in {r['wins_130']} of {r['runs']}" for p, r in result["policies"].items()))
@@ -106,4 +111,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(openb.run(main))

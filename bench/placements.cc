@@ -1,211 +1,12 @@
 // Placements per second of the production engine: a cluster kept at 93 % of its GPUs while tasks come and go. The call measured is the
 // one the scheduler makes: `pass` with its filters, its trace and the hash of the state, and the release of what ended. Queueing a job
 // (`JobAdded`) is done before the clock runs and is told beside it. Prints one JSON object.
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <map>
-#include <string>
-#include <tuple>
-#include <vector>
 
-#include <time.h>
+#include "support/cluster.h"
 
-#include "crater/base/clock.h"
-#include "crater/engine/engine.h"
-
-namespace crater {
+namespace crater::bench {
 namespace {
-
-using engine::Engine;
-constexpr std::int64_t gib = 1LL << 30, mib = 1LL << 20;
-constexpr Instant noon{1'700'000'000'000};
-
-// A request and how often it comes.
-struct Request {
-    std::int64_t cpu = 0, memory_mib = 0, cards = 0, milli = 0;
-    double weight = 1;
-};
-
-// The mix of the openb pod list; without that folder a mix of our own of the same kind: many parts of cards, many single cards, few
-// groups, some work without a GPU.
-std::vector<Request> requests_of(const std::string& shared) {
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, double> mix;
-    std::ifstream file(shared + "/openb/openb_pod_list_default.csv");
-    std::string line;
-    for (std::getline(file, line); std::getline(file, line);) {
-        std::int64_t cpu = 0, memory = 0, cards = 0, milli = 0;
-        const auto comma = line.find(',');
-        if (std::sscanf(line.c_str() + comma, ",%ld,%ld,%ld,%ld", &cpu, &memory, &cards, &milli) < 3) continue;
-        mix[{cpu, memory, cards, cards == 0 ? 0 : std::min<std::int64_t>(1000, milli)}] += 1;
-    }
-    if (mix.empty())
-        mix = {{{3000, 8192, 1, 500}, 14},  {{4000, 16384, 1, 250}, 9},   {{6000, 12288, 1, 450}, 9},  {{2000, 8192, 1, 100}, 4},
-               {{3200, 9000, 1, 810}, 12},  {{12000, 32768, 1, 1000}, 25}, {{8000, 32768, 1, 1000}, 12}, {{24000, 65536, 2, 1000}, 1},
-               {{64000, 262144, 8, 1000}, 1}, {{4000, 8192, 0, 0}, 8},     {{1000, 2048, 0, 0}, 5}};
-    std::vector<Request> out;
-    for (const auto& [key, weight] : mix) {
-        const auto [cpu, memory, cards, milli] = key;
-        out.push_back({cpu, memory, cards, milli, weight});
-    }
-    return out;
-}
-
-NodeInventory node_number(int n) {
-    NodeInventory node;
-    char name[16];
-    std::snprintf(name, sizeof name, "n%05d", n);
-    node.name = name;
-    node.simulated = true;
-    node.runtimes = {"process"};
-    node.cpu_features = {"avx2", "avx512f"};
-    node.cpu = MilliCpu(128'000);
-    node.memory = Bytes(768 * gib);
-    for (int d = 0; d < 2; ++d) {
-        NumaDomain domain;
-        domain.id = d;
-        for (int c = d * 64; c < (d + 1) * 64; ++c) domain.cpus.push_back(c), domain.core_of.push_back(c / 2);
-        domain.memory = Bytes(384 * gib);
-        domain.memory_bandwidth = BytesPerSecond(140'000'000'000);
-        node.numa.push_back(std::move(domain));
-    }
-    for (int g = 0; g < 8; ++g) {
-        Gpu gpu;
-        gpu.index = g;
-        gpu.model = "a100-pcie-40gb";
-        gpu.uuid = "GPU-" + node.name + "-" + std::to_string(g);
-        gpu.numa_node = g / 4;
-        gpu.memory = Mebibytes(40960);
-        gpu.compute_capability = "8.0";
-        gpu.precisions = {"fp16", "bf16"};
-        node.gpus.push_back(std::move(gpu));
-    }
-    return node;
-}
-
-struct Bench {
-    Engine engine;
-    std::vector<Request> mix;
-    std::vector<std::shared_ptr<const JobSpec>> specs;
-    std::vector<double> cumulative;
-    SeededRng rng{42};
-    std::int64_t next = 0, milli_held = 0, milli_total = 0;
-    struct Running {
-        std::string job;
-        std::int64_t milli;
-    };
-    std::vector<Running> running;
-    std::map<std::string, std::int64_t> waiting;  // job -> milli
-
-    static engine::Settings settings() {
-        engine::Settings out;
-        out.gpu_preprocessing_reserve = 0;
-        return out;
-    }
-
-    Bench(int nodes, Policy policy, std::vector<Request> requests) : engine(settings()), mix(std::move(requests)) {
-        QueueSpec queue;
-        queue.name = "q";
-        queue.policy = policy;
-        engine.apply(engine::QueueSet{queue});
-        for (int n = 0; n < nodes; ++n) engine.apply(engine::NodeSet{node_number(n)});
-        milli_total = nodes * 8000LL;
-        double sum = 0;
-        for (const auto& request : mix) {
-            JobSpec spec;
-            spec.type = JobType::training;
-            spec.resources.cpu.cores = MilliCpu(request.cpu);
-            spec.resources.memory.size = Bytes(request.memory_mib * mib);
-            spec.resources.gpu.count = MilliGpu(request.milli < 1000 ? request.milli : request.cards * 1000);
-            specs.push_back(std::make_shared<JobSpec>(spec));
-            cumulative.push_back(sum += request.weight);
-        }
-    }
-
-    std::size_t draw() {
-        const double at = static_cast<double>(rng.below(1 << 30)) / (1 << 30) * cumulative.back();
-        return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin());
-    }
-    void queue_one() {
-        const auto r = std::min(draw(), mix.size() - 1);
-        engine::EngineJob job;
-        job.id = "job-" + std::to_string(next);
-        job.spec = specs[r];
-        job.queue = "q";
-        job.tenant = "team";
-        job.submitted = {noon.ms + next++};
-        waiting[job.id] = mix[r].cards * mix[r].milli;
-        engine.apply(engine::JobAdded{std::move(job)});
-    }
-    void took(const engine::Plan& plan) {
-        for (const auto& placement : plan.placements) {
-            const auto it = waiting.find(placement.job);
-            running.push_back({placement.job, it->second});
-            milli_held += it->second;
-            waiting.erase(it);
-        }
-    }
-    // Jobs that found no place give up, so that the mix stays what it is.
-    void drop_waiting() {
-        for (const auto& [job, milli] : waiting) engine.apply(engine::JobRemoved{job});
-        waiting.clear();
-    }
-    double load() const { return static_cast<double>(milli_held) / static_cast<double>(milli_total); }
-    void fill(double to) {
-        while (load() < to) {
-            for (int i = 0; i < 500; ++i) queue_one();
-            took(engine.pass(noon, {.placements_max = 1000, .evaluations_max = 1'000'000}));
-            drop_waiting();
-        }
-    }
-    void free_random() {
-        const auto i = static_cast<std::size_t>(rng.below(running.size()));
-        milli_held -= running[i].milli;
-        leaving.push_back({engine::JobRemoved{running[i].job}});
-        running[i] = running.back();
-        running.pop_back();
-    }
-    std::vector<engine::Event> leaving;
-
-    // Time this thread computed: these machines are shared, and waiting for a core is not deciding.
-    static double cpu_seconds() {
-        timespec t{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-    }
-    // Places and releases for about `seconds`; gives placements per second of the time in pass and release.
-    struct Rate {
-        double per_second = 0, queueing_ns = 0, load = 0;
-        std::int64_t placed = 0, refused = 0;
-    };
-    Rate churn(double seconds, double at_load) {
-        Rate out;
-        double spent = 0, queueing = 0;
-        std::int64_t queued = 0;
-        while (spent < seconds) {
-            leaving.clear();
-            while (load() > at_load && !running.empty()) free_random();
-            const auto t0 = cpu_seconds();
-            for (int i = 0; i < 100; ++i) queue_one();
-            const auto t1 = cpu_seconds();
-            for (const auto& event : leaving) engine.apply(event);
-            const auto plan = engine.pass(noon, {.placements_max = 1000, .evaluations_max = 1'000'000});
-            const auto t2 = cpu_seconds();
-            queued += 100;
-            queueing += t1 - t0;
-            spent += t2 - t1;
-            out.placed += static_cast<std::int64_t>(plan.placements.size());
-            took(plan);
-            out.refused += static_cast<std::int64_t>(waiting.size());
-            drop_waiting();
-        }
-        out.per_second = static_cast<double>(out.placed) / spent;
-        out.queueing_ns = queueing / static_cast<double>(queued) * 1e9;
-        out.load = load();
-        return out;
-    }
-};
 
 // The baseline: best fit over every node by scanning packed columns, nothing else: no filters beyond four amounts, no trace, no books.
 double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
@@ -218,7 +19,7 @@ double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
         part[n] = static_cast<std::int16_t>(rng.below(600));
     }
     std::int64_t decisions = 0, found = 0;
-    const double began = Bench::cpu_seconds();
+    const double began = Cluster::cpu_seconds();
     double spent = 0;
     while (spent < seconds) {
         for (const auto& r : mix) {
@@ -227,29 +28,24 @@ double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
             const auto want_cpu = static_cast<std::int16_t>(r.cpu / 100), want_memory = static_cast<std::int16_t>(r.memory_mib / 1024);
             std::int16_t best = INT16_MAX;
             for (std::size_t n = 0; n < cards.size(); ++n) {
-                const bool fits = (cards[n] >= want_cards) & (cpu[n] >= want_cpu) & (memory[n] >= want_memory) & (part[n] >= want_part);
-                const auto left = static_cast<std::int16_t>(fits ? cpu[n] - want_cpu + cards[n] * 64 : INT16_MAX);
-                best = std::min(best, left);
+                const std::int16_t lacks = (cards[n] < want_cards) | (cpu[n] < want_cpu) | (memory[n] < want_memory) | (part[n] < want_part);
+                const std::int16_t left = static_cast<std::int16_t>((cpu[n] - want_cpu + (cards[n] << 6)) | (lacks << 14));
+                best = left < best ? left : best;
             }
-            found += best != INT16_MAX;
+            found += best < 1 << 14;
             ++decisions;
         }
-        spent = Bench::cpu_seconds() - began;
+        spent = Cluster::cpu_seconds() - began;
     }
     volatile std::int64_t sink = found;
     (void)sink;
     return static_cast<double>(decisions) / spent;
 }
 
-Result<Policy> policy_named(const std::string& name) {
-    for (const auto& row : enum_names(Policy{}))
-        if (row.name == name) return row.value;
-    return fail(Code::invalid, "unknown policy " + name, "policy");
-}
-
 int run(int argc, char** argv) {
     std::string shared = "../shared/bench", policy = "best_fit";
     int nodes = 5000;
+    std::int64_t background = 0;
     double seconds = 2, load = 0.93;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string key = argv[i];
@@ -257,22 +53,29 @@ int run(int argc, char** argv) {
         if (key == "--policy") policy = argv[i + 1];
         if (key == "--nodes") nodes = std::atoi(argv[i + 1]);
         if (key == "--seconds") seconds = std::atof(argv[i + 1]);
+        if (key == "--background") background = std::atoll(argv[i + 1]);
         if (key == "--load") load = std::atof(argv[i + 1]);
     }
     const auto mix = requests_of(shared);
-    Bench bench(nodes, *policy_named(policy), mix);
+    const auto chosen = policy_named(policy);
+    if (!chosen) {
+        std::fprintf(stderr, "%s\n", chosen.error().text().c_str());
+        return 2;
+    }
+    Cluster bench(nodes, *chosen, mix);
+    bench.background(background);
     bench.fill(load);
     bench.churn(seconds / 4, load);
     const auto rate = bench.churn(seconds, load);
     const double scan = plain_scan(nodes, mix, 0.5);
-    std::printf("{\"case\": \"%s, %d nodes x 8\", \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
+    std::printf("{\"policy\": \"%s\", \"nodes\": %d, \"background\": %ld, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
                 "\"queueing_ns\": %.0f, \"gpu_load\": %.4f, \"running\": %zu, \"placed\": %ld, \"refused\": %ld, \"requests\": %zu}\n",
-                policy.c_str(), nodes, rate.per_second, scan, rate.per_second / scan, rate.queueing_ns, rate.load, bench.running.size(),
+                policy.c_str(), nodes, background, rate.per_second, scan, rate.per_second / scan, rate.queueing_ns, rate.load, bench.running.size(),
                 rate.placed, rate.refused, mix.size());
     return 0;
 }
 
 }  // namespace
-}  // namespace crater
+}  // namespace crater::bench
 
-int main(int argc, char** argv) { return crater::run(argc, argv); }
+int main(int argc, char** argv) { return crater::bench::run(argc, argv); }

@@ -28,6 +28,7 @@ struct Node {
     std::unique_ptr<run::Runtime> runtime;
     std::unique_ptr<wire::Connector> connector;
     std::unique_ptr<agent::Agent> agent;
+    agent::Config config;
 };
 
 Result<agent::Config> load(const daemon::Options& options, const Overrides& overrides) {
@@ -114,12 +115,34 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
         log::info("stopping", {{"keep_tasks", overrides.keep_tasks ? "yes" : "no"}});
         for (Node& node : nodes)
             node.agent->stop(!overrides.keep_tasks, [&] { if (--running == 0) loop.stop(); });
+    }, [&] {
+        auto changed = load(options, overrides);
+        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+        daemon::use_log_level(changed->log_level);
+        agent::Agent::Reloaded reloaded;
+        for (Node& node : nodes) {
+            agent::Config own = *changed;
+            if (!overrides.nodes.empty()) {  // what a simulated node is stands in its own file
+                own.node_name = node.config.node_name;
+                own.labels = node.config.labels;
+                own.resource_pools = node.config.resource_pools;
+                own.data = node.config.data;
+            }
+            reloaded = node.agent->reload(std::move(own));
+        }
+        daemon::report_reload(reloaded.applied, reloaded.at_restart);
+        if (!overrides.nodes.empty()) log::info("simulated nodes change at the next start", {{"nodes", overrides.nodes}});
     });
+    if (!options.level_given) daemon::use_log_level(config.log_level);
 
     const auto add = [&](Node node, const agent::Config& own) {
-        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout);
+        // Silence of the scheduler for so long, and no answer to pings, ends the link; then it is dialled again.
+        wire::ClientOptions client;
+        client.websocket.idle_timeout = own.heartbeat_timeout;
+        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout, "/api/v1/agent", client);
         node.agent = std::make_unique<agent::Agent>(own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector});
         node.agent->start();
+        node.config = own;
         nodes.push_back(std::move(node));
         ++running;
     };

@@ -1,11 +1,13 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "crater/api/routes.h"
 #include "crater/base/log.h"
 #include "crater/daemon/daemon.h"
+#include "crater/plugin/registry.h"
 #include "crater/scheduler/config.h"
 #include "crater/scheduler/http_api.h"
 #include "crater/scheduler/scheduler.h"
@@ -41,6 +43,30 @@ Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::atoi(config.listen.c_str() + colon + 1));
     if (config.tls) options.tls = wire::TlsFiles{config.tls->certificate, config.tls->key};
+    return options;
+}
+
+// Metrics and health on a port of their own, for a Prometheus that shall see nothing else. Without it they are still on the API's.
+std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config, const wire::ServerOptions& api, wire::HttpServer::Handler handler) {
+    const auto port = static_cast<std::uint16_t>(config.metrics.port);
+    if (!config.metrics.enabled || port == api.port) return nullptr;
+    wire::ServerOptions options;
+    options.address = api.address;
+    options.port = port;
+    auto server = wire::HttpServer::listen(options, [handler = std::move(handler)](wire::HttpRequest request, wire::ResponderPtr responder) {
+        for (const char* path : {"/metrics", "/healthz", "/health"})
+            if (request.path == path) return handler(std::move(request), std::move(responder));
+        responder->send(wire::error_response({Code::not_found, "there is nothing at " + request.path, "", "this port serves /metrics and /healthz"}));
+    });
+    if (server) return std::move(*server);
+    log::warning("metrics have no port of their own", {{"port", config.metrics.port}, {"why", server.error().text()}});
+    return nullptr;
+}
+
+// Their processes are started from the program beside this one.
+plugin::Options plugin_options(const scheduler::Config& config) {
+    plugin::Options options{.folder = config.plugin_dir, .host = {}, .budget = config.plugin_budget};
+    options.host = std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-plugin-host").string();
     return options;
 }
 
@@ -91,25 +117,37 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
     ThreadLoop loop;
     int status = 0;
-    daemon::Signals signals(loop, [&] { loop.stop(); }, [] { log::info("configuration changes take effect at the next start"); });
+    if (!options.level_given) daemon::use_log_level(config.log_level);
+    scheduler::Scheduler* running = nullptr;
+    daemon::Signals signals(loop, [&] { loop.stop(); }, [&] {
+        auto changed = load(options, overrides);
+        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+        daemon::use_log_level(changed->log_level);
+        if (!running) return;
+        const auto reloaded = running->reload(std::move(*changed));
+        daemon::report_reload(reloaded.applied, reloaded.at_restart);
+    });
     const auto clock = system_clock();
     const auto rng = system_rng();
     const auto metrics = wire::make_metrics();
     CRATER_TRY(store, store::open_sqlite({.path = config.store.sqlite, .crash_at = crash_hook()}, loop));
     const auto callbacks = wire::make_callback_sender(loop);
+    plugin::Registry plugins(plugin_options(config), *clock, metrics.get());
+    plugins.settle(Millis(2'000));  // so that the first decisions have them
 
-    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(),
+    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(), .plugins = &plugins,
                              .on_fatal = [&](const Error& error) {
                                  log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
                                  status = 1;
                                  loop.stop();
                              }};
     CRATER_TRY(service, scheduler::Scheduler::start(config, env));
+    running = service.get();
     const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
     CRATER_TRY_VOID(scheduler::check_listen(config, has_tokens));
 
     scheduler::HttpApi api(config, *service, loop, *clock, *metrics);
-    std::unique_ptr<wire::HttpServer> server;
+    std::unique_ptr<wire::HttpServer> server, metrics_server;
     Result<void> opened;
     // The door opens once the tokens are durable: whoever finds it open may enter.
     CRATER_TRY_VOID(ensure_tokens(*service, overrides, [&](Result<void> made) {
@@ -119,6 +157,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
             return loop.stop();
         }
         server = std::move(*listening);
+        metrics_server = serve_metrics(config, api_options, api.handler());
         log::info("listening", {{"address", api_options.address}, {"port", server->port()}});
     }));
 
@@ -128,6 +167,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     log::info("stopping");
     service->stop();
     api.close_streams();
+    if (metrics_server) metrics_server->stop(Millis(2'000));
     if (server) server->stop(Millis(2'000));
     return status;
 }

@@ -30,7 +30,7 @@ std::int64_t now_us() { return system_clock()->ticks_us(); }
 sigset_t handled_signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&set, signal);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&set, signal);
     return set;
 }
 
@@ -142,9 +142,14 @@ void Supervisor::reap() {
 bool Supervisor::give_up(const Child& child) const { return child.failures >= failures_max; }
 
 int Supervisor::run() {
+    const bool on_terminal = ::isatty(STDIN_FILENO) == 1;
     for (;;) {
         const int signal = next_signal(250'000);
-        if (signal == SIGTERM || signal == SIGINT) {
+        // On a terminal SIGHUP says that it is gone; a daemon is asked to read its configuration again.
+        if (signal == SIGHUP && !on_terminal) {
+            for (const Child& child : children_)
+                if (child.pid > 0) ::kill(child.pid, SIGHUP);
+        } else if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
             std::cerr << "crater: stopping" << std::endl;
             stop_all();
             return 0;

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,7 +19,7 @@ LOADS = ["100", "110", "120", "130"]
 def add_options(parser):
     parser.add_argument("--bin", required=True, help="folder of the binaries")
     parser.add_argument("--shared", default=SHARED, help="folder that holds openb/ (default: shared/bench beside the repository)")
-    parser.add_argument("--workloads", nargs="+", default=WORKLOADS, metavar="NAME", help="only these")
+    parser.add_argument("--workloads", nargs="+", default=WORKLOADS, choices=WORKLOADS, metavar="NAME", help="only these of " + ", ".join(WORKLOADS))
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, metavar="SEED", help="only these")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
 
@@ -46,7 +47,8 @@ def simulate(options, folder, policy, workload, seed, *more):
     command = [os.path.join(options.bin, "crater"), "simulate", "--trace", folder, "--workload", workload, "--seed", str(seed), "--policy", policy, "--output", "json", *more]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise Refused(done.stderr.strip())
+        error = json.loads(done.stderr)["error"] if done.stderr.startswith('{"error"') else {"field": "crater", "message": done.stderr.strip()}
+        raise Refused(f"{error['field']}: {error['message']}")
     return json.loads(done.stdout)
 
 
@@ -66,6 +68,15 @@ def engine_has(options, folder, policy):
             raise
         print(f"{policy} left out: this build's engine has no such policy", flush=True)
         return False
+
+
+def run(main):
+    """main(), whose refusals are a line and not a trace."""
+    try:
+        return main()
+    except Refused as refused:
+        print(f"crater simulate: {refused}", file=sys.stderr)
+        return 1
 
 
 def mean(values):

@@ -38,7 +38,7 @@ Json schema() {
 
 constexpr QueryParameter limit{"limit", "Rows on a page, 1 to 1000; 100 when absent."};
 constexpr QueryParameter cursor{"cursor", "Where the page starts: `next` of the page before."};
-constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending."};
+constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending; jobs by submitted, name, state, priority or id, others by name, path or id."};
 
 const std::vector<QueryParameter> page{limit, cursor, sort};
 const std::vector<QueryParameter> job_filters{
@@ -53,7 +53,7 @@ const std::vector<QueryParameter> job_filters{
     {"label", "Label, as key or key=value; crater.array=ID for the jobs of an array."},
     {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
 const std::vector<QueryParameter> node_filters{
-    limit, cursor, sort, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
+    limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
 const std::vector<QueryParameter> log_parameters{
     {"task", "Task, from 0; 0 when absent."},
     {"attempt", "Start to show, from 1; the latest when absent."},
@@ -139,6 +139,8 @@ const std::vector<Route>& table() {
          schema<ClusterView, "ClusterView">, "cluster"},
         {"GET", "/api/v1/cluster/holdings", look_around, "get_holdings", "Do the agents' own tables agree with the books, device by device?", {},
          nullptr, schema<HoldingsView, "HoldingsView">, "cluster"},
+        {"GET", "/api/v1/plugins", look_around, "list_plugins", "Placement plugins and how they do.", {}, nullptr,
+         schema<Page<PluginView>, "PluginPage">, "cluster"},
         {"GET", "/api/v1/events", look, "stream_events", "Live events as server-sent events; resumes after Last-Event-ID.",
          event_parameters, nullptr, schema<EventView, "EventView">, "cluster", false, "text/event-stream"},
         {"GET", "/api/v1/tokens", admin, "list_tokens", "Tokens, without their secrets.", page, nullptr, schema<Page<TokenView>, "TokenPage">,

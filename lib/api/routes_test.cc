@@ -1,7 +1,6 @@
 #include "crater/api/routes.h"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -84,6 +83,15 @@ TEST(Openapi, describes_every_route_with_named_schemas) {
     EXPECT_TRUE(properties.contains("resource_requirements"));
     EXPECT_TRUE(properties.contains("command")) << "the job file's keys stand at the top, too";
     EXPECT_TRUE(schemas["AllDataTaskAnswer"]["properties"].contains("timestamp"));
+    // What is no JSON says so: a generated client must not parse a log or a stream of events as a document.
+    const auto types_of = [&](const char* path) {
+        std::string types;
+        for (const auto& [type, content] : document["paths"][path]["get"]["responses"]["200"]["content"].items()) types += type;
+        return types;
+    };
+    EXPECT_EQ(types_of("/api/v1/events"), "text/event-stream");
+    EXPECT_EQ(types_of("/api/v1/jobs/{id}/logs"), "text/plain");
+    EXPECT_EQ(types_of("/metrics"), "text/plain");
     // A command may be a list or a text.
     EXPECT_NE(schemas["JobSpec"]["properties"]["command"].dump().find("array"), std::string::npos);
     EXPECT_NE(schemas["JobSpec"]["properties"]["command"].dump().find("string"), std::string::npos);

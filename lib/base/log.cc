@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "crater/base/ids.h"
+#include "crater/base/log_level.h"
 #include "crater/base/quantity.h"
 #include "log_line.h"
 
@@ -93,6 +94,8 @@ void setup(std::string_view component, Level level) {
     output() = make_output(component);
     lowest = level;
 }
+
+void set_level(Level level) { lowest = level; }
 
 Result<Level> parse_level(std::string_view text) {
     for (std::size_t i = 0; i < std::size(level_names); ++i)

@@ -1,4 +1,4 @@
-#include "crater/base/log.h"
+#include "crater/base/log_level.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +39,16 @@ TEST(Log, level_names_are_checked) {
     EXPECT_EQ(parse_level("warn").value(), Level::warning);
     ASSERT_FALSE(parse_level("debgu"));
     EXPECT_EQ(parse_level("debgu").error().hint, "did you mean \"debug\"?");
+}
+
+TEST(Log, the_level_can_be_changed_while_it_runs) {
+    setup("test", Level::info);
+    EXPECT_FALSE(enabled(Level::debug));
+    set_level(Level::debug);
+    EXPECT_TRUE(enabled(Level::debug));
+    set_level(Level::error);
+    EXPECT_FALSE(enabled(Level::warning));
+    set_level(Level::info);
 }
 
 }  // namespace

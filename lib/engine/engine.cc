@@ -27,6 +27,8 @@ std::vector<NodeBook> Engine::books() const { return impl_->books(); }
 Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
 std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free(); }
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
+void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
+std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
@@ -145,6 +147,7 @@ void Engine::Impl::on(const QueueSet& fact) {
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
+    for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
     if (!other_policy) return;
@@ -154,7 +157,7 @@ void Engine::Impl::on(const QueueSet& fact) {
 
 Shape Engine::Impl::shape_of(const JobSpec& spec, const std::string& queue, int crowd) const {
     const int q = backlog_.find(queue);
-    const Policy policy = q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy;
+    const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
     return make_shape(spec, policy, cluster_, {crowd, cluster_.maintained()});
 }
 
@@ -219,6 +222,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->position = position;
     slot->queue = backlog_.intern(fact.job.queue);
     slot->tenant = tenants_.intern(fact.job.tenant);
+    pricing_.use(backlog_.queue(slot->queue).spec.policy);
     bool avoids_anew = false;
     slot->crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
     slot->shape = shapes_.take(shape_of(*slot));
@@ -354,6 +358,11 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (std::find(victims.begin(), victims.end(), victim.position) == victims.end())
         victims.push_back(victim.position);
     wait_for(preemptor, std::move(victims), preemptor.pledge);
+}
+
+// A text that cannot be read is as good as none: the policies learn anew.
+void Engine::Impl::on(const Remembered& fact) {
+    if (pricing_.load(fact.learned)) seats_.levels_changed();
 }
 
 void Engine::Impl::on(const LoadSampled& fact) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crater/engine/engine.h"
+#include "crater/engine/hooks.h"
 #include "filter/filter.h"
 #include "order/backlog.h"
 #include "place/column.h"
@@ -42,6 +43,7 @@ class Engine::Impl {
     void on(const TaskFreed& fact);
     void on(const JobRequeued& fact);
     void on(const TaskRequeued& fact);
+    void on(const Remembered& fact);
     void on(const LoadSampled& fact);
     void on(const PreemptionStarted& fact);
 
@@ -61,6 +63,9 @@ class Engine::Impl {
     Usage usage(const std::string& tenant) const;
     // admit/admit.cc
     Result<Admitted> admit(EngineJob job);
+
+    void set_hooks(HookSource* hooks) { hooks_ = hooks; }
+    std::string learned() const { return pricing_.in_use() ? pricing_.save() : std::string(); }
 
     std::uint64_t state_hash() const { return facts_; }
 
@@ -117,6 +122,8 @@ class Engine::Impl {
     Outcome fill(JobSlot& job);
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
+    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, Trace& trace);
+    NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
     // Near each other (place/gang.cc)
     bool fill_near(const JobSlot& job, std::vector<Slices>& slices, Trace& trace);
@@ -188,6 +195,7 @@ class Engine::Impl {
     int bounds_shape_ = -1;
     Tenants tenants_;
     Backlog backlog_;
+    HookSource* hooks_ = nullptr;
     std::vector<std::unique_ptr<JobSlot>> jobs_;
     std::vector<int> free_jobs_;
     HashTable job_positions_;  // by the hash of the id

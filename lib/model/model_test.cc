@@ -88,6 +88,21 @@ TEST(Priority, takes_words_and_numbers_and_gives_words_back) {
     }
 }
 
+TEST(PluginUse, is_a_name_with_a_weight_that_reads_back_as_it_was) {
+    PluginUse use;
+    ASSERT_TRUE(from_text("spread_tenant", use));
+    EXPECT_EQ(use, (PluginUse{"spread_tenant", 1}));
+    EXPECT_EQ(to_text(use), "spread_tenant");
+    ASSERT_TRUE(from_text("nvlink_first=0.1", use));
+    EXPECT_EQ(use, (PluginUse{"nvlink_first", 0.1}));
+    EXPECT_EQ(to_text(use), "nvlink_first=0.1");
+    const PluginUse third{"p", 1.0 / 3};
+    ASSERT_TRUE(from_text(to_text(third), use));
+    EXPECT_EQ(use, third);
+    for (const char* bad : {"", "=1", "p=", "p=x", "p=-1", "p=101", "p=nan", "a b"})
+        EXPECT_FALSE(from_text(bad, use)) << bad;
+}
+
 TEST(GpuModel, answers_to_its_full_leading_and_family_name_in_any_case) {
     for (const char* wanted : {"", "a100", "A100", "nvidia-a100", "a100-pcie", "a100-pcie-40gb",
                                "NVIDIA A100-PCIE-40GB", "a100-40gb"})

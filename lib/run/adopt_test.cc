@@ -57,6 +57,37 @@ TEST_F(Adopt, an_exit_meanwhile_is_reported) {
     EXPECT_FALSE(adopted(launch.id));
 }
 
+TEST_F(Adopt, what_ended_tasks_left_can_be_dropped_once_the_exit_is_settled) {
+    open();
+    const auto launch = shell("echo kept > $CRATER_CHECKPOINT_PATH/state; exit 0");
+    start(launch);
+    end_of(launch.id);
+    EXPECT_TRUE(runtime_->kept().empty()) << "nobody knows of its end yet";
+    EXPECT_TRUE(runtime_->job_folders().empty());
+    runtime_->drop({JobFolder::Kind::checkpoints, launch.id.job, {}});
+    EXPECT_TRUE(std::filesystem::exists(options_.data + "/checkpoints/" + launch.id.job + "/state"));
+    runtime_->settle(launch.id);
+    open();  // and by the agent of the next start
+    adopted(launch.id);
+    const auto kept = runtime_->kept();
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].id, launch.id);
+    EXPECT_TRUE(kept[0].ended);
+    const auto folders = runtime_->job_folders();
+    ASSERT_EQ(folders.size(), 2U);
+    for (const auto& one : folders) {
+        EXPECT_TRUE(one.used);
+        runtime_->drop(one);
+    }
+    EXPECT_FALSE(std::filesystem::exists(options_.data + "/checkpoints/" + launch.id.job));
+    EXPECT_FALSE(std::filesystem::exists(options_.data + "/output/" + launch.id.job));
+    EXPECT_TRUE(std::filesystem::exists(folder(launch.id)));
+    runtime_->forget(launch.id);
+    EXPECT_FALSE(std::filesystem::exists(folder(launch.id)));
+    EXPECT_FALSE(std::filesystem::exists(options_.data + "/logs/" + launch.id.text() + ".log"));
+    EXPECT_GT(runtime_->space().total.value, 0);
+}
+
 TEST_F(Adopt, a_stop_ordered_before_the_crash_keeps_its_outcome) {
     const auto launch = shell("echo up; sleep 600");
     in_doomed_child([&] {

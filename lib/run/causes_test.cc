@@ -77,6 +77,33 @@ TEST_F(Causes, a_missing_working_dir_is_said) {
     EXPECT_THAT(end.detail, HasSubstr("/no/such/folder"));
 }
 
+TEST_F(Causes, a_part_of_a_card_is_advisory_a_whole_one_is_not) {
+    auto whole = shell("exit 0");
+    GpuSlice slice;
+    slice.exclusive = true;
+    whole.allocation.gpus = {slice};
+    const bool otherwise = run(shell("exit 0", "job-0")).advisory;  // without root nothing is enforced
+    EXPECT_EQ(run(whole).advisory, otherwise);
+    auto part = shell("exit 0", "job-2");
+    slice.exclusive = false;
+    slice.memory = Mebibytes(1'024);
+    part.allocation.gpus = {slice};
+    EXPECT_TRUE(run(part).advisory);
+}
+
+TEST_F(Causes, more_disk_than_asked_for_ends_it) {
+    auto launch = shell("dd if=/dev/zero of=big bs=1M count=24 2>/dev/null; sync big; sleep 600");
+    launch.allocation.disk_size = Bytes(8 << 20);
+    const auto end = run(launch);
+    EXPECT_EQ(end.state, State::failed);
+    EXPECT_EQ(end.reason, Reason::disk_full);
+    EXPECT_THAT(end.detail, HasSubstr("24Mi"));
+
+    auto modest = shell("dd if=/dev/zero of=small bs=1M count=4 2>/dev/null; sleep 3", "job-2");
+    modest.allocation.disk_size = Bytes(8 << 20);
+    EXPECT_EQ(run(modest).reason, Reason::exit_zero);
+}
+
 TEST_F(Causes, an_image_needs_another_runtime) {
     auto launch = shell("true");
     launch.spec.image = "debian";

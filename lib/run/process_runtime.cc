@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "cgroup.h"
 #include "crater/base/ids.h"
@@ -140,6 +142,42 @@ class ProcessRuntime final : public Runtime {
         entries_.erase(id);
     }
 
+    std::vector<Kept> kept() override {
+        std::vector<Kept> all;
+        for (const auto& [id, entry] : entries_)
+            if (!in_use(entry)) all.push_back({id, entry.last.at});
+        return all;
+    }
+
+    // The time of a job folder is set when an attempt ends.
+    std::vector<JobFolder> job_folders() override {
+        std::set<std::string> busy;
+        for (const auto& [id, entry] : entries_)
+            if (in_use(entry)) busy.insert(id.job);
+        std::vector<JobFolder> all;
+        for (const auto kind : {JobFolder::Kind::checkpoints, JobFolder::Kind::output})
+            for (const auto& job : list_folder(job_root(kind))) {
+                struct stat info {};
+                if (busy.contains(job) || ::lstat((job_root(kind) + "/" + job).c_str(), &info) != 0) continue;
+                if (S_ISDIR(info.st_mode)) all.push_back({kind, job, Instant{info.st_mtim.tv_sec * 1000}});
+            }
+        return all;
+    }
+
+    void drop(const JobFolder& folder) override {
+        if (!check_id(folder.job, "job")) return;
+        for (const auto& [id, entry] : entries_)
+            if (id.job == folder.job && in_use(entry)) return;
+        remove_tree(job_root(folder.kind) + "/" + folder.job);
+    }
+
+    Space space() override {
+        struct statvfs disk {};
+        if (::statvfs(options_.data.c_str(), &disk) != 0) return {};
+        const auto unit = static_cast<std::int64_t>(disk.f_frsize);
+        return {Bytes(static_cast<std::int64_t>(disk.f_bavail) * unit), Bytes(static_cast<std::int64_t>(disk.f_blocks) * unit)};
+    }
+
     std::vector<TaskUsage> usage() override {
         std::vector<TaskUsage> all;
         for (auto& [id, entry] : entries_) {
@@ -179,6 +217,11 @@ class ProcessRuntime final : public Runtime {
     }
 
   private:
+    // It runs, or its end is not known where it must be.
+    bool in_use(const Entry& entry) const { return entry.active || !exists(paths(entry).folder + "/settled"); }
+    std::string job_root(JobFolder::Kind kind) const {
+        return options_.data + (kind == JobFolder::Kind::checkpoints ? "/checkpoints" : "/output");
+    }
     TaskPaths paths(const Entry& entry) const { return task_paths(options_, entry.launch.id); }
     std::string shim_group() const { return tag_ + ".shims"; }
     bool has_group(const std::string& group) const {
@@ -235,7 +278,9 @@ class ProcessRuntime final : public Runtime {
                        " is not on this machine)";
         if (!namespaces_)
             missing += (missing.empty() ? "" : "; ") + std::string("isolation (no namespaces without root)");
-        entry.advisory = !missing.empty();
+        // A part of a real card is a promise among neighbours until something on the node holds it: that is shown, and not refused.
+        const bool shares_card = !options_.simulated && std::any_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& g) { return !g.exclusive; });
+        entry.advisory = !missing.empty() || shares_card;
         if (missing.empty() || options_.allow_unenforced || options_.simulated) return {};
         return {Reason::unenforceable, "this node cannot hold: " + missing};
     }
@@ -406,6 +451,11 @@ class ProcessRuntime final : public Runtime {
         entry.stop.clear();
         if (!entry.group.empty()) drop_group(std::exchange(entry.group, {}));
         remove_tree(folder + "/root");
+        if (!exists(folder + "/settled")) {
+            // From here on the job's folders grow old. Only at the end itself: not when an old record is read again.
+            const TaskPaths at = paths(entry);
+            for (const auto& shared : {at.checkpoints, at.output}) ::utimensat(AT_FDCWD, shared.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+        }
         if (!exists(folder + "/settled")) tell(entry.last);
     }
 

@@ -187,6 +187,14 @@ std::string shim_launch(const Launch& launch, const ProcessOptions& options, con
         put("hide", "/etc/crater");
         for (const auto& own : {paths.work, paths.temp, paths.checkpoints, paths.output}) bind("", own, own);
     }
+    if (!options.simulated && launch.allocation.disk_size) {
+        number("disk_bytes", launch.allocation.disk_size.value);
+        put("disk_folder", paths.work);
+        put("disk_folder", paths.temp);
+        // The tasks of a gang share these; none of them answers for the others.
+        if (spec.tasks == 1)
+            for (const auto& own : {paths.checkpoints, paths.output}) put("disk_folder", own);
+    }
     if (!options.simulated) {
         const auto& cpus = launch.allocation.cpu_set;
         std::string list;
@@ -259,6 +267,9 @@ TaskEvent final_event(const TaskId& id, const std::string& exit_text, const std:
         is(State::failed, Reason::time_limit, flag("killed") ? "killed after its grace period" : "");
     } else if (event.exit_code == 0) {
         is(State::finished, Reason::exit_zero, "");
+    } else if (flag("disk_full")) {
+        is(State::failed, Reason::disk_full,
+           "its folders hold " + format(Bytes(number_in(*record, "disk_used") >> 20 << 20)) + ", more than it asked for");
     } else if (flag("oom")) {
         is(State::failed, Reason::out_of_memory, "");
     } else if (flag("shutdown")) {

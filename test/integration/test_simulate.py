@@ -87,6 +87,18 @@ class Simulate(unittest.TestCase):
         self.assertIn("allocation %", done.stdout)
         self.assertLessEqual(len(done.stdout.splitlines()), 6)
 
+    def test_with_departures_every_policy_meets_the_same_arrivals(self):
+        words = ("--departures", "--offered", "1.2", "--arrivals-count", "3000", "--holding-time", "10m")
+        for policy in ("fgd", "engine:best_fit"):
+            answer = self.figures("--policy", policy, *words)
+            self.assertEqual((answer["decisions"], answer["counted"], answer["offered_percent"]), (3000, 2100, 120))
+            self.assertTrue(5 < answer["refused_percent"] < 60, answer)
+            self.assertGreater(answer["refused_multi_card_percent"], 0)
+            self.assertTrue(50 < answer["used_percent"] < 100, answer)
+        self.assertEqual(self.refused("--policy", "fgd", "--departures", "--offered", "-1")["field"], "offered")
+        self.assertEqual(self.refused("--policy", "fgd", "--departures", "--holding-time", "long")["field"], "holding-time")
+        self.assertEqual(self.crater("--policy", "fgd", "--offered", "1").returncode, 2)
+
     def test_another_file_with_arrivals(self):
         other = os.path.join(self.folder, "mine.txt")
         with open(other, "w") as file:

@@ -53,6 +53,20 @@ class Up(unittest.TestCase):
         os.kill(pid, signal.SIGKILL)
         until(lambda: self.answers(api), 30, "the scheduler to come back")
 
+    def test_sighup_is_passed_on(self):
+        if os.isatty(0):
+            self.skipTest("on a terminal it means that the terminal is gone")
+        api = self.start()
+        wait_nodes(api, 1)
+        self.up.popen.send_signal(signal.SIGHUP)
+        for name in ("scheduler", "agent"):
+            def said(log=os.path.join(self.data, "logs", name + ".log")):
+                with open(log, errors="replace") as file:
+                    return "was read again" in file.read()
+            until(said, 30, f"the {name} to read its configuration again")
+        self.assertIsNone(self.up.popen.poll())
+        self.assertTrue(self.answers(api))
+
     @staticmethod
     def command(pid):
         try:

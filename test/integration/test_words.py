@@ -2,6 +2,7 @@
 import unittest
 
 from base import ClusterTest
+from crater import until
 
 
 class Words(ClusterTest):
@@ -13,6 +14,7 @@ class Words(ClusterTest):
             self.api.wait_state(job, "Running")
         waiting = self.submit(name="waits", type="batch", resources={"gpu": {"count": 1, "memory": "16Gi"}})
         self.assertEqual(self.api.job(waiting)["state"], "Pending")
+        until(lambda: self.api.job(waiting)["reason"] == "waiting_for_gpu", 20, "the reason that says what it waits for")
         why = self.api.get(f"/api/v1/jobs/{waiting}/why")
         self.assertIn("GiB", why["summary"])
         self.assertIn("16", why["summary"])

@@ -23,6 +23,7 @@ void add_queue(CLI::App& app, Context& context) {
     auto* set = queue->add_subcommand("set", "Make or change a queue");
     struct Options {
         std::string name, policy, priority;
+        std::vector<std::string> plugins;
         bool preemptible = false;
     };
     auto options = std::make_shared<Options>();
@@ -30,6 +31,7 @@ void add_queue(CLI::App& app, Context& context) {
     set->add_option("--policy", options->policy, "best_fit, binpack, spread or priority");
     set->add_option("--priority", options->priority, "Of jobs that give none");
     set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
+    set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
     set->callback([&context, options, set] {
         Client client(context);
         const std::string path = "/api/v1/queues/" + encoded(options->name);
@@ -38,6 +40,10 @@ void add_queue(CLI::App& app, Context& context) {
         if (!options->policy.empty()) spec["policy"] = options->policy;
         if (!options->priority.empty()) spec["priority"] = options->priority;
         if (set->count("--default-preemptible")) spec["default_preemptible"] = options->preemptible;
+        if (set->count("--plugin")) {
+            std::erase(options->plugins, "");
+            spec["plugins"] = options->plugins;
+        }
         const Json view = need(client.call("PUT", path, spec.dump()));
         print_answer(context, view, [&] { std::cout << "queue " << options->name << " is set\n"; });
     });

@@ -11,43 +11,20 @@
 #include "../print.h"
 #include "crater/base/clock.h"
 #include "crater/base/ids.h"
+#include "crater/replay/departures.h"
 #include "crater/replay/replay.h"
+#include "simulate_guide.h"
 
 namespace crater::cli {
 namespace {
 
 struct SimulateOptions {
     std::string folder, workload = "default", seed = "42", policy = "price", arrivals;
+    bool departures = false;
+    double offered = 0.95;
+    std::int64_t arrivals_count = 60'000;
+    std::string holding_time = "1h";
 };
-
-const char* const simulate_guide =
-    "How well does a policy fill a cluster? This replays a published trace, one pod after the other, and "
-    "says how much of the GPUs is in use.\n"
-    "It needs no server and changes nothing.\n"
-    "\n"
-    "The trace is OpenB: 1213 servers with 6212 cards, and lists of some 8000 pods that ask for cores, "
-    "memory and a part of a card, one card\n"
-    "or several. Each pod is placed at once or refused for good; none ever ends, so the cluster fills up. A "
-    "better policy places more before\n"
-    "nothing fits any more.\n"
-    "\n"
-    "Policies:\n"
-    "  price            Crater's own: the engine that schedules real clusters, placing where the least value "
-    "is lost\n"
-    "  fgd              fragmentation gradient descent (ATC'23), the best of the published ones\n"
-    "  best_fit, dot_product, gpu_packing, gpu_clustering, random      what it was compared with\n"
-    "  engine:NAME      any policy of Crater's queues: engine:best_fit, engine:binpack, engine:spread\n"
-    "\n"
-    "What is printed, when the pods so far asked for 100, 110, 120 and 130 % of the cluster's GPU:\n"
-    "  allocation       GPU in use, in percent of the cluster\n"
-    "  fragmentation    GPU that is free but of no use to a typical pod, in percent of the cluster\n"
-    "  decisions/s      per second of one core's time\n"
-    "\n"
-    "Examples:\n"
-    "  crater simulate --trace openb --policy fgd\n"
-    "  crater simulate --trace openb --workload gpuspec33 --seed 45 --policy price --output json\n"
-    "  ./dev bench openb --shared DIR        all workloads and seeds against the published figures, with "
-    "upper bounds\n";
 
 // Time this thread was computing: on a busy machine the rate of decisions stays that of a core.
 class ComputingTime final : public Clock {
@@ -125,6 +102,83 @@ void print_figures(const Json& answer) {
     std::cout << "\n";
 }
 
+void fill(Context& context, const SimulateOptions& options, const replay::Trace& trace,
+          replay::Placer& placer) {
+    replay::Decisions decisions;
+    {
+        ProgressLine line(options.policy);
+        decisions = replay::replay(trace, placer, ComputingTime(), line.callback());
+    }
+    const auto figures = replay::measure(trace, decisions.placements);
+    const Json answer = {{"workload", trace.workload},
+                         {"seed", trace.seed},
+                         {"policy", options.policy},
+                         {"decisions", figures.arrived},
+                         {"decisions_per_second", std::round(decisions.per_second())},
+                         {"placed", figures.placed},
+                         {"refused", figures.arrived - figures.placed},
+                         {"used_gpu_milli", figures.used},
+                         {"cluster_gpu_milli", figures.gpu},
+                         {"allocation_percent", by_load(figures.allocation)},
+                         {"fragmentation_percent", by_load(figures.fragmentation)}};
+    print_answer(context, answer, [&] { print_figures(answer); });
+}
+
+replay::DepartureOptions departure_options(const SimulateOptions& options, std::uint64_t seed) {
+    replay::DepartureOptions out;
+    out.seed = seed;
+    out.offered = options.offered;
+    out.arrivals = options.arrivals_count;
+    auto holding = parse_duration(options.holding_time);
+    if (!holding) {
+        holding.error().field = "holding-time";
+        throw CommandFailed{holding.error()};
+    }
+    out.holding_mean = *holding;
+    const auto refuse = [](const char* field, const std::string& found, const char* needed) {
+        throw CommandFailed{{Code::invalid, found + "; " + needed + " is needed", field, ""}};
+    };
+    if (!(out.offered > 0 && out.offered <= 100))
+        refuse("offered", fmt::format("{}", out.offered), "a part of the cluster above 0, such as 0.95,");
+    if (out.arrivals < 1 || out.arrivals > 1'000'000'000)
+        refuse("arrivals-count", std::to_string(out.arrivals), "1 or more");
+    if (out.holding_mean.count() < 1) refuse("holding-time", options.holding_time, "more than nothing");
+    return out;
+}
+
+void lose(Context& context, const SimulateOptions& options, const replay::Trace& trace,
+          replay::Placer& placer) {
+    const auto departures = departure_options(options, trace.seed);
+    replay::LossFigures figures;
+    {
+        ProgressLine line(options.policy);
+        figures = replay::run_departures(trace, placer, departures, ComputingTime(), line.callback());
+    }
+    const Json answer = {{"workload", trace.workload},
+                         {"seed", trace.seed},
+                         {"policy", options.policy},
+                         {"departures", true},
+                         {"offered_percent", rounded(100 * departures.offered)},
+                         {"decisions", figures.arrived},
+                         {"decisions_per_second", std::round(figures.decisions_per_second())},
+                         {"counted", figures.counted},
+                         {"refused", figures.refused},
+                         {"refused_percent", rounded(figures.refused_percent)},
+                         {"refused_multi_card_percent", rounded(figures.refused_multi_card_percent)},
+                         {"used_percent", rounded(figures.used_percent)}};
+    print_answer(context, answer, [&] {
+        std::cout << fmt::format(
+            "{} on {} with departures, seed {}: {} of {} counted pods refused, {:.0f} decisions/s\n\n",
+            options.policy, trace.workload, trace.seed, figures.refused, figures.counted,
+            figures.decisions_per_second());
+        for (const auto& [name, percent] : {std::pair{"offered %", 100 * departures.offered},
+                                            {"used %", figures.used_percent},
+                                            {"refused % of offered GPU-time", figures.refused_percent},
+                                            {"refused % of multi-card", figures.refused_multi_card_percent}})
+            std::cout << fmt::format("{:<32}{:>8.2f}\n", name, percent);
+    });
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, Context& context) {
@@ -146,29 +200,23 @@ void add_simulate(CLI::App& app, Context& context) {
     simulate->add_option(
         "--arrivals", options->arrivals,
         "Another file with orders, for other seeds; the folder's arrivals_compact/WORKLOAD.txt otherwise");
+    auto* departures = simulate->add_flag("--departures", options->departures, "Pods end; see below");
+    simulate
+        ->add_option("--offered", options->offered, "GPU asked for at any time, as a part of the cluster's")
+        ->capture_default_str()
+        ->needs(departures);
+    simulate->add_option("--arrivals-count", options->arrivals_count, "How many pods arrive")
+        ->capture_default_str()
+        ->needs(departures);
+    simulate->add_option("--holding-time", options->holding_time, "How long a pod lasts on average: 1h, 90m")
+        ->capture_default_str()
+        ->needs(departures);
     simulate->callback([&context, options] {
         const auto seed = seed_of(options->seed);
         const auto trace =
             need(replay::read_trace({options->folder, options->workload, seed, options->arrivals}));
         const auto placer = need(replay::make_placer(options->policy, trace, seed));
-        replay::Decisions decisions;
-        {
-            ProgressLine line(options->policy);
-            decisions = replay::replay(trace, *placer, ComputingTime(), line.callback());
-        }
-        const auto figures = replay::measure(trace, decisions.placements);
-        const Json answer = {{"workload", trace.workload},
-                             {"seed", trace.seed},
-                             {"policy", options->policy},
-                             {"decisions", figures.arrived},
-                             {"decisions_per_second", std::round(decisions.per_second())},
-                             {"placed", figures.placed},
-                             {"refused", figures.arrived - figures.placed},
-                             {"used_gpu_milli", figures.used},
-                             {"cluster_gpu_milli", figures.gpu},
-                             {"allocation_percent", by_load(figures.allocation)},
-                             {"fragmentation_percent", by_load(figures.fragmentation)}};
-        print_answer(context, answer, [&] { print_figures(answer); });
+        (options->departures ? lose : fill)(context, *options, trace, *placer);
     });
 }
 

@@ -16,7 +16,7 @@ NodeBook Engine::Impl::book_of(const Node& node, int n) const {
     out.cards.resize(node.cards.size());
     for (std::size_t c = 0; c < node.cards.size(); ++c)
         out.cards[c].memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
-    // From the tasks, not from the columns: those also carry what is only kept for somebody.
+    // From the tasks, not from the ledger: that also carries what is only kept for somebody.
     for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
         const TaskSlot& task = job(held.job).tasks[static_cast<std::size_t>(held.task)];
         const Slices& s = task.slices;

@@ -305,6 +305,8 @@ void Engine::Impl::add_holders(const JobSlot& slot, const std::string& binding, 
 DecisionTrace Engine::Impl::would_place(const EngineJob& request, Instant now) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     advance(now);
+    const int q = backlog_.find(request.queue);
+    pricing_.use(q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy);
     JobSlot slot;
     slot.crowd = cluster_.crowds().take(*request.spec);
     slot.shape = shapes_.take(shape_of(*request.spec, request.queue, slot.crowd));

@@ -54,8 +54,12 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     looked_ = 0;
     wake_at_.reset();
     advance(now);
-    if (pricing_.reprice()) seats_.levels_changed();
+    if (const auto news = pricing_.reprice(); news != Pricing::News::none) {
+        seats_.levels_changed();
+        plan.learned = news == Pricing::News::prices;
+    }
     const auto gains_before = gains_;
+    plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
         const int scans = looked_ / std::max(1, cluster_.size());

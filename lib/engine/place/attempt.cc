@@ -77,12 +77,16 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot) {
             if (i == 0) out.trace = take_down(slot.shape, own_view);
         } else {
             spot = seats_.best(slot.shape, looked_, i == 0 ? &out.trace : nullptr);
+            if (spot && hooks_ && !backlog_.queue(slot.queue).spec.plugins.empty()) {
+                Trace of_later;
+                spot = ask_plugins(slot, out.slices, i == 0 ? out.trace : of_later);
+            }
         }
         if (!spot) {
             out.kind = Outcome::no_room;
             break;
         }
-        if (i == 0 && kind_of(shape.policy) == Kind::weighted) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
+        if (i == 0 && !out.trace.written && kind_of(shape.policy) == Kind::weighted) out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
         Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
         if (spot.card >= 0) look.take(spot.card);
         out.slices.push_back(look.slices());

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "place/level.h"
+
 namespace crater::engine {
 namespace {
 
@@ -57,11 +59,11 @@ Mask tightest(const Groups& groups, int wanted) {
 // Lower is taken first: the fullest card that serves (the emptiest when spreading), then one whose domain has
 // room too.
 std::int64_t rank_of(const Look& look, std::size_t c) {
-    const auto free = look.card_memory_free(c);
+    const auto left = look.card_left(c) / left_step_size;
     const int domain = look.node.cards[c].domain;
     const bool holds = look.shape.numa != NumaPolicy::none && domain >= 0 &&
                        look.domain_holds(static_cast<std::size_t>(domain));
-    return (look.shape.policy == Policy::spread ? -free : free) * 2 + (holds ? 0 : 1);
+    return (look.shape.policy == Policy::spread ? -left : left) * 2 + (holds ? 0 : 1);
 }
 
 Mask lowest(const Look& look, Mask from, int wanted) {

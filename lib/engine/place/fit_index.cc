@@ -32,30 +32,51 @@ void FitIndex::set(const Cluster& cluster, int n, const Room& room, const CardRo
     if (has_cards && (home.type != room.card_type || home.idle != idle))
         types_[static_cast<std::size_t>(room.card_type)].idle.add(idle, rank);
 
-    scratch_.clear();
-    for (std::size_t c = 0; has_cards && c < node.cards.size(); ++c) {
-        if (cards[c].memory < 0) continue;
-        const auto at = static_cast<std::uint16_t>(static_cast<std::size_t>(cards[c].left / left_step_size) * cpu_classes + cores);
-        const auto place = std::lower_bound(scratch_.begin(), scratch_.end(), at);
-        if (place == scratch_.end() || *place != at) scratch_.insert(place, at);
+    if (home.type >= 0 && (home.type != room.card_type || !has_cards || home.cores != cores)) {
+        leave_slices(rank, home);
+        home.steps.clear();
     }
-    move_slices(rank, home, has_cards ? room.card_type : -1, scratch_);
     home.present = present;
     home.type = has_cards ? room.card_type : -1;
+    home.cores = static_cast<std::uint8_t>(cores);
     home.cpu_only = cpu_only;
     home.idle = idle;
+    if (has_cards) move_slices(rank, home, cards, node.cards.size());
 }
 
-void FitIndex::move_slices(std::size_t rank, Home& home, int type, const std::vector<std::uint16_t>& to) {
-    if (home.type == type && home.slices == to) return;
-    const auto lacks = [](const std::vector<std::uint16_t>& list, std::uint16_t at) {
-        return std::find(list.begin(), list.end(), at) == list.end();
-    };
-    for (const auto at : home.slices)
-        if (home.type != type || lacks(to, at)) types_[static_cast<std::size_t>(home.type)].slices.remove(at, rank);
-    for (const auto at : to)
-        if (home.type != type || lacks(home.slices, at)) types_[static_cast<std::size_t>(type)].slices.add(at, rank);
-    home.slices.assign(to.begin(), to.end());
+namespace {
+
+constexpr std::uint8_t takes_nothing = 255;
+
+// Whether another card than `but` has as much left: the node is in that bucket once for all of them.
+bool shared(const std::vector<std::uint8_t>& steps, std::size_t but) {
+    for (std::size_t c = 0; c < steps.size(); ++c)
+        if (c != but && steps[c] == steps[but]) return true;
+    return false;
+}
+
+}  // namespace
+
+void FitIndex::leave_slices(std::size_t rank, const Home& home) {
+    auto& slices = types_[static_cast<std::size_t>(home.type)].slices;
+    for (std::size_t c = 0; c < home.steps.size(); ++c) {
+        bool seen = home.steps[c] == takes_nothing;
+        for (std::size_t before = 0; before < c; ++before) seen |= home.steps[before] == home.steps[c];
+        if (!seen) slices.remove(home.steps[c] * cpu_classes + home.cores, rank);
+    }
+}
+
+// Card by card, because a task changes few of them.
+void FitIndex::move_slices(std::size_t rank, Home& home, const CardRoom* cards, std::size_t count) {
+    auto& slices = types_[static_cast<std::size_t>(home.type)].slices;
+    home.steps.resize(count, takes_nothing);
+    for (std::size_t c = 0; c < count; ++c) {
+        const auto step = cards[c].memory < 0 ? takes_nothing : static_cast<std::uint8_t>(cards[c].left / left_step_size);
+        if (home.steps[c] == step) continue;
+        if (home.steps[c] != takes_nothing && !shared(home.steps, c)) slices.remove(home.steps[c] * cpu_classes + home.cores, rank);
+        home.steps[c] = step;
+        if (step != takes_nothing && !shared(home.steps, c)) slices.add(step * cpu_classes + home.cores, rank);
+    }
 }
 
 }  // namespace crater::engine

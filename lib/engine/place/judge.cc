@@ -1,5 +1,6 @@
 #include "place/judge.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -70,8 +71,11 @@ Verdict Judge::verdict(int position, const Look& look, bool known_fixed) const {
         case Kind::ordered: return {fit_level(look).value};
         case Kind::learned: break;
     }
-    const Level level = pricing_.level(position, look);
-    return {level.value, 0, level.card};
+    if (!is_plain(look.shape) || look.node.mixed) return {pricing_.level(position, look).value};
+    std::array<CardRoom, cards_per_node_max> cards;
+    const Room room = room_of(cluster_, look.n, cards.data());
+    const Level found = level(position, look.n, room, cards.data());
+    return {found.value, 0, found.card};
 }
 
 Level Judge::level(int position, int n, const Room& room, const CardRoom* cards) const {

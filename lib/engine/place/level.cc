@@ -28,6 +28,10 @@ std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
 }
 
+bool is_square(const CardNeed& need, std::int64_t card_memory) {
+    return need.whole || card_memory <= 0 || std::abs(need.compute - need.memory * 1000 / card_memory) <= 1;
+}
+
 Kind kind_of(Policy policy) {
     switch (policy) {
         case Policy::best_fit:
@@ -95,7 +99,7 @@ Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memo
             best = c;
     if (best == count) return {};
     const auto step = static_cast<std::size_t>(cards[best].left / left_step_size);
-    return {pack(2, step - left_step(*need, card_memory), cpu_class(room.cpu))};
+    return {pack(2, step - std::min(step, left_step(*need, card_memory)), cpu_class(room.cpu))};
 }
 
 Level fit_level(const Look& look) {
@@ -111,14 +115,15 @@ Level fit_level(const Look& look) {
         if (!chosen) continue;
         const CardNeed& need = look.need(c);
         whole |= need.whole;
-        const auto total = look.cluster.type(card.type).memory;
-        const auto free = std::min(compute, total > 0 ? look.card_memory_free(c) * 1000 / total : compute);
-        left = std::max(left, static_cast<std::size_t>(std::max<std::int64_t>(0, free / left_step_size)) - left_step(need, total));
+        const auto step = static_cast<std::size_t>(look.card_left(c) / left_step_size);
+        left = std::max(left, step - std::min(step, left_step(need, look.card_memory(c))));
     }
     if (shape.cards == 0) return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
     const int quality = shape.cards == 1 || choice.linked ? 2 : choice.home >= 0 ? 1 : 0;
     return {pack(quality, whole ? idle : left, cpu_class(look.cpu_free()))};
 }
+
+std::int32_t fit_level_of(std::size_t left, std::size_t cores) { return pack(2, left, cores); }
 
 std::vector<ScoreTerm> fit_terms(std::int32_t level) {
     const auto left = static_cast<std::size_t>(level >> left_at) & 511;

@@ -24,6 +24,9 @@ inline constexpr int left_step_size = 10;  // thousandths of a card
 std::size_t cpu_class(std::int64_t milli_cpu);  // 0, from 1, 2, 4, 8, 16, 32, 64 cores
 std::size_t left_step(const CardNeed& need, std::int64_t card_memory);  // the least step that a card must have left for it
 
+// It takes as much of a card's compute as of its memory, so that what is left of a card tells whether it fits.
+bool is_square(const CardNeed& need, std::int64_t card_memory);
+
 struct Level {
     std::int32_t value = -1;  // -1: does not fit
     int card = -1;            // the card, when the policy chose one
@@ -34,6 +37,8 @@ struct Level {
 Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room, const CardRoom* cards,
                 std::size_t count);
 Level fit_level(const Look& look);
+// Of a node that leaves so much over and has so many free cores.
+std::int32_t fit_level_of(std::size_t left, std::size_t cores);
 std::vector<ScoreTerm> fit_terms(std::int32_t level);
 
 std::vector<ScoreTerm> terms_of(Policy policy, std::int32_t level);  // not of a weighted one

@@ -18,41 +18,56 @@ Look::Look(const Shape& s, const Cluster& c, int position, When w, std::int64_t 
     if (shape.cards > 0) mask_cards();
 }
 
-void Look::mask_cards() {
-    const auto tasks_max = settings().max_tasks_per_gpu;
-    const double gpu_limit = settings().gpu_threshold * 1000;
-    for (std::size_t c = 0; c < node.cards.size(); ++c) {
-        const Mask bit = Mask{1} << c;
-        const Card& part = node.cards[c];
-        if (part.gone && when == When::empty) continue;
-        const CardNeed& wants = need(c);
-        if (wants.fails == CardNeed::model) continue;
-        cards.model |= bit;
-        if (wants.fails == CardNeed::capability) continue;
-        cards.capability |= bit;
-        if (wants.fails == CardNeed::precision) continue;
-        cards.precision |= bit;
-        if (wants.fails == CardNeed::size) continue;
-        cards.size |= bit;
-        if (wants.fails == CardNeed::inference_part) continue;
-        cards.inference |= bit;
-        if (!part.usable && when == When::now) continue;
-        cards.healthy |= bit;
+namespace {
 
-        const bool held_whole = card(c).exclusive > 0;
-        const auto tasks = card(c).tasks;
-        if (!wants.whole && (held_whole || wants.memory > card_memory_free(c))) continue;
-        cards.memory |= bit;
-        if (wants.whole && tasks > 0) continue;
-        cards.whole |= bit;
-        if (card(c).compute + wants.compute > 1000) continue;
-        cards.compute |= bit;
-        if (!wants.whole && tasks >= tasks_max) continue;
-        cards.slots |= bit;
-        if (when == When::now && gpu_limit > 0 && c < node.live.gpus.size() && node.live.gpus[c] > gpu_limit)
-            continue;
-        cards.load |= bit;
+// All cards of a node that have one type fail for the same reason.
+Mask all_cards(const Node& node) {
+    return node.cards.size() == cards_per_node_max ? ~Mask{0} : (Mask{1} << node.cards.size()) - 1;
+}
+
+}  // namespace
+
+void Look::mask_cards() {
+    if (node.mixed) {
+        for (std::size_t c = 0; c < node.cards.size(); ++c)
+            if (!node.cards[c].gone || when == When::now) mask_hardware(Mask{1} << c, need(c));
+    } else if (!node.cards.empty()) {
+        Mask all = all_cards(node);
+        if (when == When::empty)
+            for (std::size_t c = 0; c < node.cards.size(); ++c)
+                if (node.cards[c].gone) all &= ~(Mask{1} << c);
+        mask_hardware(all, shape.need(cluster, node.card_type));
     }
+    cards.healthy = when == When::now ? cards.inference & node.usable : cards.inference;
+    const Mask calm = when == When::now ? cluster.open_cards(n) : ~Mask{0};
+    const auto tasks_max = settings().max_tasks_per_gpu;
+    for (Mask left = cards.healthy; left; left &= left - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(left));
+        const Mask bit = Mask{1} << c;
+        const CardNeed& wants = need(c);
+        const CardUse& used = card(c);
+        if (!wants.whole && (used.exclusive > 0 || wants.memory > card_memory_free(c))) continue;
+        cards.memory |= bit;
+        if (wants.whole && used.tasks > 0) continue;
+        cards.whole |= bit;
+        if (used.compute + wants.compute > 1000) continue;
+        cards.compute |= bit;
+        if (!wants.whole && used.tasks >= tasks_max) continue;
+        cards.slots |= bit;
+        if (calm & bit) cards.load |= bit;
+    }
+}
+
+void Look::mask_hardware(Mask of, const CardNeed& wants) {
+    if (wants.fails == CardNeed::model) return;
+    cards.model |= of;
+    if (wants.fails == CardNeed::capability) return;
+    cards.capability |= of;
+    if (wants.fails == CardNeed::precision) return;
+    cards.precision |= of;
+    if (wants.fails == CardNeed::size) return;
+    cards.size |= of;
+    if (wants.fails != CardNeed::inference_part) cards.inference |= of;
 }
 
 std::int64_t Look::cpu_free() const {
@@ -72,7 +87,13 @@ std::int64_t Look::bandwidth_free_max() const {
 
 std::int64_t Look::card_memory_free(std::size_t c) const {
     if (card(c).exclusive > 0) return 0;
-    return std::max<std::int64_t>(0, cluster.type(node.cards[c].type).memory - card(c).memory);
+    return std::max<std::int64_t>(0, card_memory(c) - card(c).memory);
+}
+
+std::int64_t Look::card_left(std::size_t c) const {
+    const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
+    const auto total = card_memory(c);
+    return total > 0 ? std::min(compute, card_memory_free(c) * 1000 / total) : compute;
 }
 
 bool Look::domain_holds(std::size_t d) const {

@@ -46,12 +46,14 @@ struct Look {
     const CardUse& card(std::size_t c) const { return books.cards[static_cast<std::size_t>(node.cards_at) + c]; }
     const DomainUse& domain(std::size_t d) const { return books.domains[static_cast<std::size_t>(node.domains_at) + d]; }
     const DiskUse& disk(std::size_t k) const { return books.disks[static_cast<std::size_t>(node.disks_at) + k]; }
-    const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.cards[c].type); }
+    const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.mixed ? node.cards[c].type : node.card_type); }
+    std::int64_t card_memory(std::size_t c) const { return node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory; }
 
     std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone
     std::int64_t memory_free() const;
     std::int64_t bandwidth_free_max() const;  // in the best domain
     std::int64_t card_memory_free(std::size_t c) const;
+    std::int64_t card_left(std::size_t c) const;  // thousandths: the lesser of compute and memory
     bool domain_holds(std::size_t d) const;
     bool disk_serves(std::size_t k) const;  // by what it is
     bool disk_holds(std::size_t k) const;   // by what is free
@@ -65,6 +67,7 @@ struct Look {
 
   private:
     void mask_cards();
+    void mask_hardware(Mask of, const CardNeed& wants);
     mutable bool chosen_ = false;
     mutable std::optional<Choice> choice_;
 };

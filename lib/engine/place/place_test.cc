@@ -260,7 +260,7 @@ TEST_F(Place, leaves_a_trace_of_the_winner_and_the_next_five) {
     node(make_node("plain", 0, 1));
     const auto plan = run({a_job("a").gpus(1000)});
     const auto trace = engine.words(plan.placements.at(0).trace);
-    EXPECT_EQ(trace.policy, "best_fit");
+    EXPECT_EQ(trace.policy, "price");
     ASSERT_EQ(trace.candidates.size(), 6u);
     EXPECT_EQ(trace.candidates[0].node, "n0");
     EXPECT_FALSE(trace.candidates[0].terms.empty());

@@ -1,4 +1,4 @@
-// A placement policy is a documented preset of weights over the scores.
+// What the weighted policies are made of: presets of weights over the scores. Which policy is of which kind: place/level.h.
 #pragma once
 
 #include <span>

@@ -47,6 +47,8 @@ void Pricing::use(Policy policy) {
 }
 
 int Pricing::kind(Rule& from, int position, const Shape& shape) {
+    // A new type of card may serve the shape too, with another part of it.
+    if (types_ != cluster_.type_count()) forget();
     const auto [it, fresh] = from.kinds.try_emplace(position, -1);
     if (fresh) it->second = from.prices->intern(demand_of(shape, cluster_));
     return it->second;
@@ -67,26 +69,32 @@ void Pricing::leave(int position) {
 }
 
 void Pricing::forget() {
+    types_ = cluster_.type_count();
     for (auto& each : rules_) each.kinds.clear();
 }
 
-bool Pricing::reprice() {
-    bool changed = false;
+Pricing::News Pricing::reprice() {
+    News news = News::none;
     for (auto& each : rules_) {
         if (!each.prices) continue;
-        if (each.prices->due()) {
+        const bool due = each.prices->due();
+        if (due) {
             survey();
             each.prices->reprice(now_, empty_);
+            each.look();
+            news = News::prices;
         }
-        changed |= each.prices->version() != each.seen_version;
+        if (each.prices->version() != each.seen_version && news == News::none) news = News::levels;
         each.seen_version = each.prices->version();
     }
-    return changed;
+    return news;
 }
 
-price::Free Pricing::free_of(int n, const Room& room, std::span<const std::int16_t> left) const {
+// Disks and bandwidth are only looked up while the prices look at them.
+price::Free Pricing::free_of(int n, const Room& room, std::span<const std::int16_t> left, bool all) const {
     const Node& node = cluster_.node(n);
-    price::Free out{node.card_type, left, {room.cpu, room.memory, 0, 0, 0}};
+    price::Free out{room.card_type, left, {room.cpu, room.memory, 0, 0, 0}};
+    if (!all) return out;
     for (std::size_t k = 0; k < node.disks.size(); ++k) {
         const DiskUse& used = cluster_.used().disks[static_cast<std::size_t>(node.disks_at) + k];
         out.amounts[price::disk] += std::max<std::int64_t>(0, node.disks[k].size - used.size);
@@ -117,7 +125,7 @@ void Pricing::survey() {
             left_now_[at + c] = rooms[c].left;
             left_empty_[at + c] = node.usable >> c & 1 ? price::whole_card : 0;
         }
-        now_.push_back({free_of(n, room, {&left_now_[at], node.cards.size()}), 1});
+        now_.push_back({free_of(n, room, {&left_now_[at], node.cards.size()}, true), 1});
         empty_.push_back({{node.card_type, {&left_empty_[at], node.cards.size()}, empty_amounts(node)}, 1});
         at += node.cards.size();
     }
@@ -127,17 +135,22 @@ Level Pricing::level(int position, const Shape& shape, int n, const Room& room, 
     Rule& by = rule(shape.policy);
     const auto count = cluster_.node(n).cards.size();
     for (std::size_t c = 0; c < count; ++c) left_[c] = cards[c].left;
-    const auto choice = by.prices->choose(free_of(n, room, {left_.data(), count}), kind(by, position, shape), fitting);
-    return {choice.level, choice.card};
+    const auto choice = by.prices->choose(free_of(n, room, {left_.data(), count}, by.looks_at_all), kind(by, position, shape), fitting);
+    // Of a node with cards of several types nothing is known, but it fits.
+    const bool can_be_had = choice.card >= 0 && (fitting >> choice.card & 1);
+    if (shape.cards > 0) return {std::max(0, choice.level), can_be_had ? choice.card : -1};
+    // Work without a GPU stays off nodes that have them.
+    return {choice.level / 2 + (count == 0 ? 1 << 30 : 0)};
 }
 
-// Cards that do not reach each other well cost a task of several as much as a part of a card for each step down.
+// A shape that needs more than its room leaves the cards to the look; its level is that of what it would get. Cards that do not reach
+// each other well cost a task of several as much as a part of a card for each step down.
 Level Pricing::level(int position, const Look& look) {
     std::array<CardRoom, cards_per_node_max> cards;
     const Room room = room_of(look.cluster, look.n, cards.data());
-    Level out = level(position, look.shape, look.n, room, cards.data(), look.cards.load);
-    if (look.shape.cards < 2) return out;
     const Choice& choice = *look.choice();
+    const Level out = level(position, look.shape, look.n, room, cards.data(), choice.cards);
+    if (look.shape.cards < 2) return {std::max(0, out.value)};
     const int steps = choice.linked ? 0 : choice.home >= 0 ? 1 : 2;
     const auto step = look.shape.policy == Policy::price ? std::int32_t{20} << regret_at : 20;
     return {std::max(0, out.value - steps * step)};
@@ -151,13 +164,16 @@ std::vector<ScoreTerm> price_terms(std::int32_t level) {
 
 std::vector<ScoreTerm> fragmentation_terms(std::int32_t level) { return {{"fragmentation", level / 100.0, 1}}; }
 
-std::shared_ptr<const price::Learned> Pricing::learned(Policy policy) const {
-    return rule(policy).prices ? std::make_shared<price::Learned>(rule(policy).prices->learned()) : nullptr;
+void Pricing::Rule::look() {
+    const auto& scarce = prices->learned().scarce;
+    looks_at_all = std::any_of(scarce.begin(), scarce.end(), [](int companion) { return companion > price::memory; });
 }
 
-void Pricing::restore(Policy policy, const price::Learned& learned) {
-    rule(policy) = {std::make_unique<price::Prices>(policy == Policy::price ? price::Rule::price : price::Rule::fragmentation, learned),
-                    {}, 0};
+void Pricing::restore(Policy policy, price::Learned learned) {
+    rule(policy) = {};
+    rule(policy).prices = std::make_unique<price::Prices>(policy == Policy::price ? price::Rule::price : price::Rule::fragmentation,
+                                                          std::move(learned));
+    rule(policy).look();
 }
 
 }  // namespace crater::engine

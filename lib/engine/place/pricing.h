@@ -27,31 +27,37 @@ class Pricing {
     void leave(int position);  // the shape is no more
     void forget();             // the hardware or the settings are other ones: what a shape takes of a card may have changed
 
-    // Finds new prices when enough has arrived since the last time; true when any level is another one now.
-    bool reprice();
+    // Finds new prices when enough has arrived since the last time, and tells whether levels are other ones now.
+    enum class News { none, levels, prices };
+    News reprice();
     std::uint64_t version(Policy policy) const { return rule(policy).prices->version(); }
 
     // How good the node is for the shape and which card to take. The caller has found that it fits; `fitting`: cards a part fits on.
     Level level(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards, Mask fitting);
     Level level(int position, const Look& look);
 
-    std::shared_ptr<const price::Learned> learned(Policy policy) const;
-    void restore(Policy policy, const price::Learned& learned);
+    // All that was learned, and back. Errors: the text is not what `save` wrote; nothing changes then.
+    std::string save() const;
+    Result<void> load(std::string_view text);
 
   private:
     struct Rule {
         std::unique_ptr<price::Prices> prices;
         std::unordered_map<int, int> kinds;  // by shape; never walked
         std::uint64_t seen_version = 0;
+        bool looks_at_all = false;  // also at disks and bandwidth
+        void look();
     };
     static std::size_t index(Policy policy) { return policy == Policy::price ? 0 : 1; }
     Rule& rule(Policy policy) { return rules_[index(policy)]; }
     const Rule& rule(Policy policy) const { return rules_[index(policy)]; }
     int kind(Rule& rule, int position, const Shape& shape);
-    price::Free free_of(int node, const Room& room, std::span<const std::int16_t> left) const;
+    price::Free free_of(int node, const Room& room, std::span<const std::int16_t> left, bool all) const;
     void survey();
+    void restore(Policy policy, price::Learned learned);
 
     const Cluster& cluster_;
+    int types_ = 0;  // of cards, when the kinds were made
     std::array<Rule, 2> rules_;
     // The cluster as the prices see it, while they are found.
     std::vector<std::int16_t> left_now_, left_empty_;

@@ -8,7 +8,7 @@ namespace crater::engine {
 namespace {
 
 constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr int runner_up_patience = 64;       // nodes passed over in search of the next five
+constexpr int runner_up_patience = 16;       // nodes passed over in search of the next five
 constexpr std::uint8_t stands = 254;       // no standing filter turns the node away
 
 }  // namespace
@@ -47,9 +47,9 @@ void Seats::leave(int shape) {
     asked_once_.erase(shape);
     const auto it = seat_of_.find(shape);
     if (it == seat_of_.end()) return;
+    treed_.remove(it->second);
     seats_[it->second].reset();
     seat_of_.erase(it);
-    built_ = false;
 }
 
 void Seats::forget() {
@@ -110,12 +110,20 @@ void Seats::build() {
     built_ = true;
 }
 
+bool Seats::is_square(const Shape& shape) const {
+    for (int t = 0; shape.cards > 0 && t < cluster_.type_count(); ++t) {
+        const CardNeed& need = shape.need(cluster_, t);
+        if (need.fails == CardNeed::nothing && !engine::is_square(need, cluster_.type(t).memory)) return false;
+    }
+    return true;
+}
+
 // A seat that knows nothing yet.
 void Seats::fill(std::size_t s) {
     Seat& seat = *seats_[s];
     const Shape& shape = judge_.shape(seat.shape);
     seat.plain = is_plain(shape) && kind_of(shape.policy) != Kind::weighted;
-    seat.indexed = seat.plain && kind_of(shape.policy) == Kind::ordered && mixed_ == 0;
+    seat.indexed = seat.plain && kind_of(shape.policy) == Kind::ordered && mixed_ == 0 && is_square(shape);
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     treed_.remove(s);
@@ -274,6 +282,38 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     return from_tree(*seats_[*seat], trace);
 }
 
+std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
+    asked_once_.insert(shape);  // worth a seat at once
+    std::vector<Spot> out;
+    const auto s = seat_for(shape);
+    do sync();
+    while (!built_);
+    if (!s) {
+        Trace trace;
+        scan(shape, looked, &trace);
+        for (const auto& mark : trace.best)
+            if (mark.node >= 0) out.push_back({mark.node, mark.level});
+        return out;
+    }
+    Seat& seat = *seats_[*s];
+    seat.used_at = clock_;
+    if (seat.indexed) {
+        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level, bool tight) {
+            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && (!tight || level_on(seat, n).value == level)) out.push_back({n, level});
+            return out.size() < count;
+        });
+        return out;
+    }
+    settle(*s, looked);
+    while (out.size() < count && !seat.tree.empty()) {
+        const auto rank = seat.tree.top();
+        out.push_back({cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]});
+        seat.tree.set(rank, MaxTree::none);
+    }
+    for (const Spot& spot : out) seat.tree.set(static_cast<std::size_t>(cluster_.rank(spot.node)), spot.level);
+    return out;
+}
+
 // All nodes looked at once, those without room passed over by their rooms.
 Spot Seats::scan(int position, int& looked, Trace* trace) {
     const Shape& shape = judge_.shape(position);
@@ -328,15 +368,14 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     Spot winner;
     std::size_t count = 0;
     int patience = runner_up_patience;
-    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n) {
+    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n, std::int32_t level, bool tight) {
         if (winner && --patience < 0) return false;
         if (!entries_[static_cast<std::size_t>(n)].open.has(s)) return true;
         ++looked;
-        const Level level = level_on(seat, n);
-        if (level.value < 0) return true;
-        if (!winner) winner = {n, level.value, level.card};
+        if (tight && level_on(seat, n).value != level) return true;  // another of its cards may do: it comes again
+        if (!winner) winner = {n, level};
         if (!trace) return false;
-        trace->best[count++] = {n, level.value};
+        trace->best[count++] = {n, level};
         return count < trace->best.size();
     });
     return winner;

@@ -36,6 +36,8 @@ class Seats {
     // The best node for a shape now; adds the nodes looked at to `looked`. `trace`, when not null, gets the next five too, and what
     // the other nodes lack.
     Spot best(int shape, int& looked, Trace* trace = nullptr);
+    // The best nodes, best first, at most `count`; fewer for a shape that finds no seat.
+    std::vector<Spot> top(int shape, std::size_t count, int& looked);
     bool has_seat(int shape) const { return seat_of_.contains(shape); }
 
     void leave(int shape);  // the shape is no more
@@ -73,6 +75,7 @@ class Seats {
     std::optional<std::size_t> seat_for(int shape);  // none: it is asked about for the first time, or all are taken
     void build();
     void fill(std::size_t seat);
+    bool is_square(const Shape& shape) const;
     void sync();
     void refresh(int n, bool anew);
     void measure(int n, Entry& entry);

@@ -125,7 +125,7 @@ std::int64_t memory_granule(const Settings& settings, const CardType& card) {
     return std::max<std::int64_t>(512, (card.nominal + 31) / 32);
 }
 
-const CardNeed& Shape::need(const Cluster& cluster, int card_type) const {
+const CardNeed& Shape::find_need(const Cluster& cluster, int card_type) const {
     const auto at = static_cast<std::size_t>(card_type);
     if (at >= needs_.size()) needs_.resize(static_cast<std::size_t>(cluster.type_count()));
     if (!needs_[at].known) needs_[at] = need_of(*this, cluster.settings(), cluster.type(card_type));

@@ -58,10 +58,14 @@ struct Shape {
     bool own_tasks_matter() const { return node.exclusive || spread_tasks || crowd_apart; }
     bool near() const { return topology.level != TopologyLevel::none; }
 
-    const CardNeed& need(const Cluster& cluster, int card_type) const;
+    const CardNeed& need(const Cluster& cluster, int card_type) const {
+        const auto at = static_cast<std::size_t>(card_type);
+        return at < needs_.size() && needs_[at].known ? needs_[at] : find_need(cluster, card_type);
+    }
     void forget_needs() { needs_.clear(); }
 
   private:
+    const CardNeed& find_need(const Cluster& cluster, int card_type) const;
     mutable std::vector<CardNeed> needs_;  // by card type
 };
 

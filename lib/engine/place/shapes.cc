@@ -3,13 +3,13 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t unused_max = 256;
+constexpr std::size_t unused_max = 1024;
 
 }  // namespace
 
 int Shapes::take(Shape shape) {
     if (const auto it = positions_.find(shape.key); it != positions_.end()) {
-        ++slots_[static_cast<std::size_t>(it->second)]->users;
+        if (slots_[static_cast<std::size_t>(it->second)]->users++ == 0) --unused_count_;
         return it->second;
     }
     int position = static_cast<int>(slots_.size());
@@ -31,19 +31,23 @@ void Shapes::drop(int shape) {
     auto& slot = *slots_[static_cast<std::size_t>(shape)];
     CRATER_CHECK(slot.users > 0);
     if (--slot.users > 0) return;
-    unused_.push_back(shape);
-    if (unused_.size() > unused_max) trim_unused();
+    slot.unused_since = ++clock_;
+    unused_.emplace_back(shape, clock_);
+    if (++unused_count_ > unused_max) trim_unused();
+    while (!unused_.empty() && is_stale(unused_.front())) unused_.pop_front();
 }
 
-// A shape may stand in the list several times, or be in use again: only the last entry of an unused one
-// counts.
+bool Shapes::is_stale(const std::pair<int, std::uint64_t>& entry) const {
+    const auto& slot = slots_[static_cast<std::size_t>(entry.first)];
+    return !slot || slot->users > 0 || slot->unused_since != entry.second;
+}
+
 void Shapes::trim_unused() {
-    const int oldest = unused_.front();
+    while (is_stale(unused_.front())) unused_.pop_front();
+    const int oldest = unused_.front().first;
     unused_.pop_front();
+    --unused_count_;
     auto& slot = slots_[static_cast<std::size_t>(oldest)];
-    if (!slot || slot->users > 0) return;
-    for (const int other : unused_)
-        if (other == oldest) return;
     if (gone) gone(oldest);
     positions_.erase(slot->shape.key);
     slot.reset();

@@ -25,13 +25,17 @@ class Shapes {
     struct Slot {
         Shape shape;
         int users = 0;
+        std::uint64_t unused_since = 0;
     };
     void trim_unused();
+    bool is_stale(const std::pair<int, std::uint64_t>& entry) const;
 
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<int> free_;
     std::unordered_map<std::string, int> positions_;
-    std::deque<int> unused_;
+    std::deque<std::pair<int, std::uint64_t>> unused_;  // since when, the longest first; out of date when it was used again
+    std::size_t unused_count_ = 0;
+    std::uint64_t clock_ = 0;
 };
 
 }  // namespace crater::engine

@@ -8,7 +8,10 @@ namespace {
 
 constexpr double step_first = 0.02, step_decline = 4;
 constexpr double served_most = 6;  // times its share: more does not lower a price faster
-constexpr double price_least = 1.0 / unit, price_most = 30;
+constexpr double price_most_without_cards = 1e6;
+constexpr double price_least = 1.0 / unit;
+constexpr double price_most =
+    3;  // times its size: what is asked for in vain must not make all else look cheap
 
 struct Sums {
     Row value{};
@@ -119,10 +122,13 @@ void Fluid::count_served() {
 }
 
 void Fluid::adjust(double step) {
+    const auto size = [&](std::size_t g) {
+        return goods_[g].cards > 0 ? goods_[g].size() : double{goods_[g].amounts[cpu]} / 8;
+    };
     double got = 0, asked = 0;
     for (std::size_t g = 0; g < goods_.size(); ++g) {
-        got += goods_[g].price * served_[g];
-        asked += goods_[g].price * goods_[g].mix;
+        got += size(g) * served_[g];
+        asked += size(g) * goods_[g].mix;
     }
     const double copies = got / std::max(1e-9, asked);
     for (std::size_t g = 0; g < goods_.size(); ++g) {
@@ -141,7 +147,7 @@ void Fluid::normalise() {
     }
     if (size <= 0) return;
     for (Good& good : goods_) {
-        const double most = price_most * std::max(1.0, static_cast<double>(good.cards)) * whole_card;
+        const double most = good.cards > 0 ? price_most * good.size() : price_most_without_cards;
         good.price = std::clamp(good.price * size / price, price_least, most);
     }
 }

@@ -10,10 +10,10 @@
 namespace crater::engine::price {
 namespace {
 
-constexpr std::int64_t arrivals_between = 300;
+constexpr std::int64_t arrivals_between = 300;  // at least; of a cluster of more than 6200 cards, one for each 20.7 of them
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256;
-constexpr double fading = 0.997;         // of the mix, at each repricing: half of it after 69,000 arrivals
+constexpr double fading = 0.999;         // of the mix, at each repricing: half of it after 200,000 arrivals
 constexpr double turnover_fading = 0.8;  // half after 1000
 constexpr double turnover_high = 0.5;    // idle cards are kept together from here
 constexpr double scarce_from = 0.85;     // of what is asked most
@@ -64,7 +64,8 @@ void Prices::arrived(int kind, int count) {
 void Prices::departed(int, int count) { learned_.departed += count; }
 
 bool Prices::due() const {
-    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= arrivals_between;
+    const auto between = std::max(arrivals_between, learned_.cards * 3 / 62);
+    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= between;
 }
 
 void Prices::look_at_arrivals() {
@@ -91,6 +92,7 @@ void Prices::measure(std::span<const Nodes> empty) {
         learned_.idle_max = std::max(learned_.idle_max, static_cast<int>(free.cards.size()));
         for (const int milli : free.cards) cards += milli * count;
     }
+    learned_.cards = static_cast<std::int64_t>(cards) / whole_card;
     if (cards <= 0) cards = has[cpu] / 16;
     for (std::size_t i = 0; i < has.size(); ++i) learned_.scale[i] = has[i] > 0 ? cards / has[i] : 0;
 }
@@ -133,9 +135,11 @@ void Prices::make_goods() {
     std::map<decltype(key(Good{})), std::size_t> known;
     std::vector<Good> all;
     std::vector<std::vector<std::size_t>> kinds;
-    for (std::size_t k = 0; k < learned_.kinds.size(); ++k) {
+    // In the order of the kinds, not of their numbers: a kind that was only asked about has a number too.
+    for (const auto& [kind, id] : ids_) {
+        const auto k = static_cast<std::size_t>(id);
         if (learned_.weight[k] <= 0) continue;
-        const Good good = as_good(learned_.kinds[k]);
+        const Good good = as_good(kind);
         const auto [found, fresh] = known.emplace(key(good), all.size());
         if (fresh) {
             all.push_back(good);
@@ -159,6 +163,18 @@ void Prices::make_goods() {
         all[i].price /= all[i].mix;
         learned_.goods.push_back(all[i]);
     }
+}
+
+void Prices::set_reserve(std::span<const Nodes> now, std::span<const Nodes> empty) {
+    std::array<double, card_types> free{};
+    const auto put = [&](const Nodes& nodes, double weight) {
+        if (nodes.free.type < 0) return;
+        for (const int left : nodes.free.cards)
+            free[static_cast<std::size_t>(nodes.free.type)] += left * nodes.count * weight;
+    };
+    for (const Nodes& nodes : now) put(nodes, 1);
+    for (const Nodes& nodes : empty) put(nodes, learned_.turnover);
+    learned_.reserve = reserve(learned_.goods, free);
 }
 
 void Prices::ready() {
@@ -211,6 +227,7 @@ void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
     measure(empty);
     choose_scarce(empty);
     make_goods();
+    set_reserve(now, empty);
     ready();
     std::int64_t rounding = rounding_cpu;
     std::vector<Group> all = groups(now, empty, rounding);

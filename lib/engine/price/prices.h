@@ -9,7 +9,8 @@
 // costs neither quality nor time.
 //
 // Regret of a kind on a node: value before - value after - price of the kind, never below nothing but for
-// rounding. Smallest tenth of a thousandth part decides (in steps of 10 milli), then the tightest card.
+// rounding. Added to it: what the card type is sought after by others (reserve.h). The least decides, in
+// steps of 10 milli, then the tightest card.
 //
 // While nothing ever leaves, prices are found for what is free now. The more leaves again for each arrival,
 // the more also the whole, empty cluster counts, since a card given away comes back; and idle cards are then
@@ -44,8 +45,10 @@ struct Learned {
     std::vector<Target> targets;  // as of the last change
     std::vector<int> scarce;      // companions
     std::array<double, companions> scale{};
+    Reserve reserve{};        // by card type
     std::uint64_t types = 0;  // of cards that the cluster has
     int idle_max = 1;
+    std::int64_t cards = 0;  // of the whole cluster
     std::int64_t arrivals = 0, priced_at = 0, targets_at = 0;
     double arrived = 0, departed = 0;  // of late
     double turnover = 0;               // departures for an arrival
@@ -69,7 +72,8 @@ class Prices {
     void arrived(int kind, int count = 1);
     void departed(int kind, int count = 1);
 
-    // Every 300 arrivals. `reprice` takes what is free now and the whole cluster as it is when empty.
+    // Every 300 arrivals, or one for each 20.7 cards when that is more. `reprice` takes what is free now and
+    // the whole cluster as it is when empty.
     bool due() const;
     void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
     // Changes when levels given before no longer hold.
@@ -88,13 +92,14 @@ class Prices {
     void measure(std::span<const Nodes> empty);
     void choose_scarce(std::span<const Nodes> empty);
     void make_goods();
+    void set_reserve(std::span<const Nodes> now, std::span<const Nodes> empty);
     void take_prices();
     double stand_in_price(const Kind& kind) const;
     std::vector<Group> groups(std::span<const Nodes> now, std::span<const Nodes> empty,
                               std::int64_t rounding) const;
     void ready();
     Good as_good(const Kind& kind) const;
-    Book book() const { return {tables_, &classes_, learned_.scale}; }
+    Book book() const { return {tables_, &classes_, &learned_.reserve, learned_.scale}; }
     Order order() const;
 
     Rule rule_;

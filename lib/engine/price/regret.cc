@@ -126,6 +126,10 @@ std::int32_t level_of(std::int32_t regret, int idle_after, int left, const Order
     return (worst - loss) << (idle_bits + tight_bits) | together << tight_bits | (whole_card - left);
 }
 
+std::int32_t reserved(const Book& book, const Free& free, const Kind& kind) {
+    return kind.cards > 0 ? (*book.reserve)[static_cast<std::size_t>(free.type)] : 0;
+}
+
 // Parts of several cards go to the tightest ones; there is nothing to choose.
 Choice several_parts(const Book& book, const Free& free, const Kind& kind, std::int32_t price,
                      const Order& order) {
@@ -134,7 +138,8 @@ Choice several_parts(const Book& book, const Free& free, const Kind& kind, std::
     for (std::size_t i = 0; i < then.amounts.size(); ++i) then.amounts[i] -= kind.amounts[i];
     Scan scan;
     read_cards(scan, then.cards, 0);
-    return {level_of(node_value(book, free) - node_value(book, then) - price, scan.idle, 0, order)};
+    const std::int32_t lost = node_value(book, free) - node_value(book, then) + reserved(book, free, kind);
+    return {level_of(lost - price, scan.idle, 0, order)};
 }
 
 }  // namespace
@@ -158,7 +163,7 @@ Choice least_regret(const Book& book, const Free& free, const Kind& kind, std::i
     Scan scan;
     read_cards(scan, free.cards, allowed);
     find_ways(scan, free, kind, allowed);
-    const std::int32_t before = weigh_all(book, free, kind, scan);
+    const std::int32_t before = weigh_all(book, free, kind, scan) + reserved(book, free, kind);
     Choice best{-1};
     for (int i = 0; i < scan.way_count; ++i) {
         const Way& way = scan.ways[i];

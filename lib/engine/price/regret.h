@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "price/reserve.h"
 #include "price/tables.h"
 
 namespace crater::engine::price {
@@ -13,6 +14,7 @@ namespace crater::engine::price {
 struct Book {
     std::span<const Tables> tables;  // one for each companion that may run out
     const Classes* classes = nullptr;
+    const Reserve* reserve = nullptr;
     std::array<double, companions> scale{};  // thousandths of a card in one of the companion's own unit
 };
 

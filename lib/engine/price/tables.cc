@@ -5,9 +5,8 @@
 namespace crater::engine::price {
 namespace {
 
-// From a thirtieth of the average worth of the companion to ten times of it, and nothing.
-constexpr float lowest_rate = 0.034F;
-constexpr float rate_growth = 1.21F;
+// Of the average worth of the companion, next to what it can be had for.
+constexpr double lowest_rate = 0.034, highest_rate = 10;
 
 struct State {
     Row* value;
@@ -48,17 +47,22 @@ inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::i
 
 }  // namespace
 
+// From what the companion can be had for alone, in equal ratios.
 void Tables::set_rates(std::span<const Good> goods) {
-    double floor = 0;  // what can be had for the companion alone
+    double floor = 0;
     for (const Good& good : goods) {
         const double amount = good.amounts[companion_];
         if (good.cards == 0 && amount > 0) floor = std::max(floor, good.price / amount);
     }
-    float rate = 0;
-    for (float& lane : rates_.lane) {
-        lane = std::max(rate, static_cast<float>(floor)) * unit;
-        rate = rate == 0 ? lowest_rate : rate * rate_growth;
+    std::array<double, lanes + 1> rates;
+    rates[0] = std::max(floor, lowest_rate);
+    rates[lanes] = std::max(rates[0], highest_rate);
+    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+        for (std::size_t i = half; i < lanes; i += 2 * half)
+            rates[i] = std::sqrt(rates[i - half] * rates[i + half]);
     }
+    rates[0] = floor;
+    for (std::size_t k = 0; k < lanes; ++k) rates_.lane[k] = static_cast<float>(rates[k] * unit);
 }
 
 CRATER_VECTOR_CLONES

@@ -24,7 +24,8 @@ struct Built {
     std::vector<Tables> tables = {Tables(cpu)};
     Built() { tables[0].build(goods, classes); }
     Book book() const {
-        Book out{.tables = tables, .classes = &classes};
+        static constexpr Reserve none{};
+        Book out{.tables = tables, .classes = &classes, .reserve = &none};
         out.scale.fill(1);
         return out;
     }

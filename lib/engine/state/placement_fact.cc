@@ -1,6 +1,7 @@
 #include "state/placement_fact.h"
 
-#include <algorithm>
+#include <array>
+#include <vector>
 
 #include "crater/base/ids.h"
 #include "state/fact_hash.h"
@@ -12,21 +13,23 @@ namespace {
 class Numbers {
   public:
     void add(std::int64_t value) {
-        if (count_ < few_.size())
+        if (count_ < few_.size() && many_.empty())
             few_[count_++] = value;
         else
             spill(value);
     }
-    void add_sorted_tail(std::size_t from) {
-        if (many_.empty())
-            std::sort(few_.begin() + static_cast<std::ptrdiff_t>(from), few_.begin() + static_cast<std::ptrdiff_t>(count_));
-        else
-            std::sort(many_.begin() + static_cast<std::ptrdiff_t>(from), many_.end());
+    // A set goes in as a sum of mixed numbers: its order does not matter.
+    void add_to_set(std::int64_t value) {
+        auto x = static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15;  // SplitMix64
+        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+        x = (x ^ x >> 27) * 0x94d049bb133111eb;
+        set_ += x ^ x >> 31;
     }
-    std::size_t size() const { return many_.empty() ? count_ : many_.size(); }
-    std::uint64_t hash() const {
+    std::uint64_t hash() {
+        add(static_cast<std::int64_t>(set_));
         const std::int64_t* data = many_.empty() ? few_.data() : many_.data();
-        return hash64({reinterpret_cast<const char*>(data), size() * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
+        const std::size_t size = many_.empty() ? count_ : many_.size();
+        return hash64({reinterpret_cast<const char*>(data), size * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
     }
 
   private:
@@ -37,6 +40,7 @@ class Numbers {
     std::array<std::int64_t, 64> few_;
     std::size_t count_ = 0;
     std::vector<std::int64_t> many_;
+    std::uint64_t set_ = 0;
 };
 
 std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
@@ -55,9 +59,7 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocat
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
     }
-    const auto cpus_at = out.size();
-    for (const auto cpu : a.cpu_set) out.add(cpu);
-    out.add_sorted_tail(cpus_at);
+    for (const auto cpu : a.cpu_set) out.add_to_set(cpu);
     return out.hash();
 }
 
@@ -74,10 +76,8 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& n
         out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
     }
-    const auto cpus_at = out.size();
     for (const int core : s.cores)
-        for (const auto cpu : node.cores[static_cast<std::size_t>(core)].cpus) out.add(cpu);
-    out.add_sorted_tail(cpus_at);
+        for (const auto cpu : node.cores[static_cast<std::size_t>(core)].cpus) out.add_to_set(cpu);
     return out.hash();
 }
 

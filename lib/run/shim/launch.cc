@@ -47,6 +47,10 @@ const char* load(const char* dir, Launch& out) {
             out.time_limit_ms = number(value);
         else if (is("grace_ms"))
             out.grace_ms = number(value);
+        else if (is("disk_bytes"))
+            out.disk_bytes = number(value);
+        else if (is("disk_folder"))
+            out.disk_folders.add(value);
         else if (is("uid"))
             out.uid = static_cast<unsigned>(number(value));
         else if (is("gid"))

@@ -18,6 +18,7 @@
 //   cpus=0,1,2  numa=bind:1|prefer:1  affinity and memory policy
 //   cwd, arg, env                     the command
 //   time_limit_ms, grace_ms           0 = none
+//   disk_bytes, disk_folder           the task ends when its folders hold more than that; 0 = no limit
 #pragma once
 
 #include "util.h"
@@ -36,10 +37,10 @@ struct Mount {
 struct Launch {
     const char *dir = "", *log = "", *root = "", *cwd = "", *memory_events = nullptr, *cgroup_kill = nullptr;
     const char *cpus = nullptr, *numa = nullptr;
-    long long log_max_bytes = 64LL << 20, time_limit_ms = 0, grace_ms = 30'000;
+    long long log_max_bytes = 64LL << 20, time_limit_ms = 0, grace_ms = 30'000, disk_bytes = 0;
     unsigned uid = 65534, gid = 65534;
     bool namespaces = false, root_task = false;
-    List<const char*> cgroups, shim_cgroups;
+    List<const char*> cgroups, shim_cgroups, disk_folders;
     List<char*> args, env;
     List<Mount> mounts;
 };

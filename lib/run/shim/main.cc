@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "disk.h"
 #include "init.h"
 #include "launch.h"
 #include "log.h"
@@ -35,6 +36,7 @@ namespace shim {
 namespace {
 
 constexpr int answer_fd = 3;
+constexpr long long disk_period_ms = 2'000;    // between two looks at what the task's folders take
 constexpr long long kill_patience_ms = 5'000;  // until an init that does not answer is killed itself
 
 void answer(char kind, const char* text) {
@@ -165,6 +167,7 @@ class Supervisor {
             exit_.time_limit = true;
             end_with_grace(launch_.grace_ms);
         }
+        if (disk_at_ > 0 && now >= disk_at_ && kill_at_ == 0 && !ended_) look_at_disk(now);
         if (kill_at_ > 0 && now >= kill_at_ && !ended_) {
             exit_.killed = true;
             send('k');
@@ -181,8 +184,20 @@ class Supervisor {
         };
         if (memory_.due_until > now) soonest(now + 20);
         if (limit_at_ > 0 && kill_at_ == 0 && !ended_) soonest(limit_at_);
+        if (disk_at_ > 0 && kill_at_ == 0 && !ended_) soonest(disk_at_);
         if (kill_at_ > 0 && !ended_) soonest(exit_.killed ? now + 500 : kill_at_);
         return next > 3'600'000 ? 3'600'000 : static_cast<int>(next);
+    }
+
+    // More than it asked for ends it, as with memory. A folder that takes long to look at is looked at less often.
+    void look_at_disk(long long began) {
+        const long long used = disk_used(launch_.disk_folders);
+        const long long now = uptime_ms(), took = now - began;
+        disk_at_ = now + (took * 20 > disk_period_ms ? took * 20 : disk_period_ms);
+        if (used <= launch_.disk_bytes) return;
+        exit_.disk_full = true;
+        exit_.disk_used = used;
+        kill_at_ = now;
     }
 
     void send(char kind) {
@@ -208,7 +223,7 @@ class Supervisor {
         }
         const long long grace = stop_request(launch_.dir);
         if (grace < 0 || ended_) return;
-        if (!exit_.oom && !exit_.time_limit) exit_.stopped = true;
+        if (!exit_.oom && !exit_.time_limit && !exit_.disk_full) exit_.stopped = true;
         end_with_grace(grace);
     }
 
@@ -220,6 +235,7 @@ class Supervisor {
         if (n > 0 && packet.kind == 's') {
             exit_.started_ms = now_ms();
             if (launch_.time_limit_ms > 0) limit_at_ = uptime_ms() + launch_.time_limit_ms;
+            if (launch_.disk_bytes > 0 && launch_.disk_folders.count > 0) disk_at_ = uptime_ms() + disk_period_ms;
             write_started(launch_.dir, exit_.started_ms);
         } else if (n > 0 && packet.kind == 'x') {
             ended_ = true;
@@ -270,7 +286,7 @@ class Supervisor {
     pid_t init_ = 0;
     int output_ = -1, control_ = -1, watch_ = -1, signals_ = -1;
     bool ended_ = false;
-    long long limit_at_ = 0, kill_at_ = 0;
+    long long limit_at_ = 0, kill_at_ = 0, disk_at_ = 0;
 };
 
 void join_own_groups(const Launch& launch) {

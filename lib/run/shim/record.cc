@@ -68,9 +68,10 @@ void write_exit(const char* dir, const Exit& exit) {
     const Text<2048> text(
         "code=%d\nsignal=%d\noom=%d\ntime_limit=%d\nshutdown=%d\nstopped=%d\nkilled=%d\nstarted=%lld\nended=%"
         "lld\n"
+        "disk_full=%d\ndisk_used=%lld\n"
         "error=%s\nend=1\n",
         exit.code, exit.signal, exit.oom, exit.time_limit, exit.shutdown, exit.stopped, exit.killed,
-        exit.started_ms, exit.ended_ms, error);
+        exit.started_ms, exit.ended_ms, exit.disk_full, exit.disk_used, error);
     // Nobody else knows how the task ended, so a full disk is waited for.
     while (!write_file(dir, "exit", text, true) && errno != ENOENT) sleep(1);
 }

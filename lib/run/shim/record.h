@@ -15,10 +15,10 @@ namespace shim {
 struct Exit {
     int code = -1;  // 128 + signal when killed by one
     int signal = 0;
-    bool oom = false, time_limit = false, shutdown = false;
+    bool oom = false, time_limit = false, shutdown = false, disk_full = false;
     bool stopped = false;  // a stop request was acted on before the command ended
     bool killed = false;   // the grace period passed
-    long long started_ms = 0, ended_ms = 0;
+    long long started_ms = 0, ended_ms = 0, disk_used = 0;
     Message error;  // the command could not be started
 };
 

@@ -11,6 +11,7 @@
 #include "inventory.h"
 #include "logs.h"
 #include "reports.h"
+#include "retention.h"
 
 namespace crater::agent {
 namespace {
@@ -53,7 +54,8 @@ class Agent::Impl {
                     proto::ToScheduler message;
                     *message.mutable_log() = chunk;
                     send(message);
-                }) {}
+                }),
+          retention_(config_.retention, env.loop, env.clock, env.runtime) {}
 
     ~Impl() {
         env_.loop.cancel(redial_timer_);
@@ -69,6 +71,7 @@ class Agent::Impl {
             if (!terminal(adopted.last.state)) table_[id] = {std::move(adopted.launch), adopted.last.state, adopted.last.at};
             reports_.add(adopted.last);
         }
+        retention_.start();
         dial();
     }
 
@@ -81,6 +84,23 @@ class Agent::Impl {
                 env_.runtime.stop(id, held.launch.spec.grace_period, State::preempted, Reason::node_drained, "the agent was stopped");
             }
         if (!stop_tasks || table_.empty()) finish_stop();
+    }
+
+    Reloaded reload(Config config) {
+        Reloaded out;
+        bool registered = false;
+        for (std::string& key : changed_settings(config_, config)) {
+            const bool hardware = key == "labels" || key == "resource_pools";
+            registered |= hardware;
+            (hardware || key == "retention" || key == "log_level" ? out.applied : out.at_restart).push_back(std::move(key));
+        }
+        config_.labels = std::move(config.labels);
+        config_.resource_pools = std::move(config.resource_pools);
+        config_.retention = config.retention;
+        config_.log_level = std::move(config.log_level);
+        retention_.reload(config_.retention);
+        if (registered && link_) send_register();
+        return out;
     }
 
     const std::map<run::TaskId, Held>& table() const { return table_; }
@@ -340,6 +360,7 @@ class Agent::Impl {
     void finish_stop() {
         if (stopped_) return;
         stopped_ = true;
+        retention_.stop();
         env_.loop.cancel(heartbeat_timer_);
         env_.loop.cancel(redial_timer_);
         heartbeat_timer_ = redial_timer_ = 0;
@@ -354,6 +375,7 @@ class Agent::Impl {
     std::set<run::TaskId> forgotten_;
     Reports reports_;
     LogStreams logs_;
+    Retention retention_;
 
     std::shared_ptr<wire::Link> link_;
     bool dialling_ = false, welcome_ = false, stopping_ = false, stopped_ = false;
@@ -368,6 +390,7 @@ Agent::Agent(Config config, Env env) : impl_(std::make_unique<Impl>(std::move(co
 Agent::~Agent() = default;
 void Agent::start() { impl_->start(); }
 void Agent::stop(bool stop_tasks, std::function<void()> done) { impl_->stop(stop_tasks, std::move(done)); }
+Agent::Reloaded Agent::reload(Config config) { return impl_->reload(std::move(config)); }
 const std::map<run::TaskId, Held>& Agent::table() const { return impl_->table(); }
 bool Agent::connected() const { return impl_->connected(); }
 

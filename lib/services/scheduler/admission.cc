@@ -181,8 +181,10 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     while (id.empty() || find(first_of(id)) || (command.task_id.empty() && (read_.job(id) || read_.job(first_of(id))))) id = make_id("job", env_.rng);
     auto admitted = engine_.admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));
+    if (auto good = check_quota_policy(*admitted->job.spec); !good) return reply(fail(std::move(good.error())));
     if (command.spec.type == JobType::unset)
         admitted->notes.insert(admitted->notes.begin(), "type " + std::string(name_of(admitted->job.spec->type)) + " was inferred from the command");
+    for (std::string& note : kept_without_effect(*admitted->job.spec)) admitted->notes.push_back(std::move(note));
 
     ensure_tenant(admitted->job.tenant);
     if (array) {
@@ -281,6 +283,8 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     if (auto good = check_limits(*resolved, actor, std::max<std::int64_t>(1, spec.array)); !good) return reply(fail(std::move(good.error())));
     api::FitView view;
     auto admitted = engine_.admit(std::move(*resolved));
+    if (admitted)
+        if (auto good = check_quota_policy(*admitted->job.spec); !good) admitted = crater::fail(std::move(good.error()));
     if (!admitted) {
         if (admitted.error().code != Code::unsatisfiable) return reply(fail(std::move(admitted.error())));
         view.fits_ever = false;
@@ -288,6 +292,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
         return reply(std::move(view));
     }
     view.notes = std::move(admitted->notes);
+    for (std::string& note : kept_without_effect(*admitted->job.spec)) view.notes.push_back(std::move(note));
     auto trace = engine_.would_place(admitted->job, now());
     if (!trace) {
         view.summary = trace.error().text();

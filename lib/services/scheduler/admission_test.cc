@@ -191,5 +191,66 @@ TEST(Tokens, are_told_once_kept_as_hashes_and_revoked) {
     EXPECT_EQ(w.scheduler->read().tokens().size(), 1u);
 }
 
+TEST(Admission, a_quota_policy_that_is_not_there_is_refused_by_name) {
+    TestWorld bare;
+    bare.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.quota_policy = "training-quota";
+    const Error none = bare.submit_error(spec);
+    EXPECT_EQ(none.code, Code::invalid);
+    EXPECT_EQ(none.field, "quota_policy");
+    EXPECT_NE(none.hint.find("quota_policies"), std::string::npos) << none.hint;
+
+    Config config;
+    config.quota_policies["training-quota"].gpu = MilliGpu(4'000);
+    TestWorld w(config);
+    w.add_agent("n1");
+    spec.quota_policy = "trainin-quota";
+    const Error error = w.submit_error(spec);
+    EXPECT_NE(error.message.find("trainin-quota"), std::string::npos) << error.message;
+    EXPECT_NE(error.hint.find("did you mean \"training-quota\""), std::string::npos) << error.hint;
+}
+
+TEST(Admission, a_quota_policy_caps_the_whole_job) {
+    Config config;
+    Quota& caps = config.quota_policies["small"];
+    caps.gpu = MilliGpu(2'000);
+    caps.memory = Bytes(3ll << 30);
+    TestWorld w(config);
+    w.add_agent("n1");
+    w.add_agent("n2");
+    JobSpec spec = gpu_job(1);
+    spec.quota_policy = "small";
+    spec.tasks = 2;
+    EXPECT_NE(w.submit(spec), "");
+    spec.tasks = 3;
+    const Error error = w.submit_error(spec);
+    EXPECT_EQ(error.code, Code::unsatisfiable);
+    EXPECT_EQ(error.field, "resources.gpu.count");
+    EXPECT_NE(error.message.find("small"), std::string::npos);
+    spec.tasks = 1;
+    spec.resources.memory.size = Bytes(4ll << 30);
+    EXPECT_EQ(w.submit_error(spec).field, "resources.memory.size");
+
+    std::optional<Result<api::FitView>> fit;
+    w.scheduler->fit(spec, {}, [&](Result<api::FitView> r) { fit = std::move(r); });
+    w.run();
+    ASSERT_TRUE(fit && *fit);
+    EXPECT_FALSE((*fit)->fits_ever) << "the dry run says the same";
+}
+
+TEST(Admission, what_is_only_kept_is_said_in_the_answer) {
+    TestWorld w;
+    w.add_agent("n1");
+    EXPECT_TRUE(w.job(w.submit(gpu_job()))->notes.empty());
+    JobSpec spec = gpu_job();
+    spec.min_gpu_utilization_percent = 65;
+    spec.resources.disk.io_profile = IoProfile::training;
+    spec.resources.disk.io_weight = 200;
+    const auto notes = w.job(w.submit(spec))->notes;
+    for (const char* field : {"min_gpu_utilization_percent", "io_profile", "io_weight"})
+        EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [&](const std::string& n) { return n.find(field) != std::string::npos; })) << field;
+}
+
 }  // namespace
 }  // namespace crater::scheduler

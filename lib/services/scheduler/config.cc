@@ -4,7 +4,7 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
-#include "crater/codec/codec.h"
+#include "crater/codec/changed.h"
 
 namespace crater::scheduler {
 namespace {
@@ -56,6 +56,10 @@ Result<void> check(const Config& config) {
     if (config.heartbeat_timeout <= config.heartbeat_interval)
         return fail(Code::invalid, format(config.heartbeat_timeout) + " is not longer than heartbeat_interval, " + format(config.heartbeat_interval),
                     "heartbeat_timeout", "use some three times the interval");
+    if (!config.log_level.empty()) CRATER_TRY_VOID(log::parse_level(config.log_level));
+    for (const auto& [name, caps] : config.quota_policies) CRATER_TRY_VOID(check_id(name, "quota_policies"));
+    if (config.plugin_budget < Millis(1) || config.plugin_budget > Millis(1'000))
+        return fail(Code::invalid, format(config.plugin_budget) + " is not between 1ms and 1s", "plugin_budget", "decisions wait that long");
     std::vector<std::string> names;
     for (std::size_t i = 0; i < config.queues.size(); ++i) {
         const std::string field = "queues[" + std::to_string(i) + "].name";
@@ -74,9 +78,18 @@ Result<void> check(const Config& config) {
 }  // namespace
 
 std::vector<QueueSpec> Config::default_queues() {
-    return {{.name = "training", .policy = Policy::best_fit, .priority = {500}, .types = {JobType::training}},
+    return {{.name = "training", .policy = Policy::price, .priority = {500}, .types = {JobType::training}},
             {.name = "inference", .policy = Policy::spread, .priority = {700}, .types = {JobType::inference, JobType::interactive}},
-            {.name = "offline", .policy = Policy::priority, .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
+            {.name = "offline", .policy = Policy::price, .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
+}
+
+std::vector<std::string> changed_settings(const Config& a, const Config& b) { return codec::changed_fields(a, b); }
+
+bool reloadable(std::string_view setting) {
+    for (const std::string_view hot : {"scheduling", "queues", "quota_policies", "heartbeat_interval", "heartbeat_timeout", "sample_interval", "lost_grace",
+                                       "decision_retention", "log_level"})
+        if (setting == hot) return true;
+    return setting == "scheduling_policy";  // of queues that name none: it is in their own settings already
 }
 
 Result<Config> read_config(std::string_view yaml) {

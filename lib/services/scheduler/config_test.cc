@@ -37,6 +37,18 @@ queues:
     EXPECT_TRUE(config->queues[2].default_preemptible);
 }
 
+TEST(Config, a_queue_names_its_plugins_and_what_they_weigh) {
+    const auto config = read_config(R"(
+plugin_dir: /usr/lib/crater/plugins
+plugin_budget: 3ms
+queues: [{name: training, plugins: [nvlink_first, spread_tenant=0.5]}]
+)");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_EQ(config->plugin_dir, "/usr/lib/crater/plugins");
+    EXPECT_EQ(config->plugin_budget, Millis(3));
+    EXPECT_EQ(config->queues[0].plugins, (std::vector<PluginUse>{{"nvlink_first", 1}, {"spread_tenant", 0.5}}));
+}
+
 TEST(Config, an_empty_file_has_the_defaults) {
     const auto config = read_config("");
     ASSERT_TRUE(config) << config.error().text();
@@ -47,8 +59,20 @@ TEST(Config, an_empty_file_has_the_defaults) {
 TEST(Config, mistakes_are_named) {
     EXPECT_EQ(read_config("lisen: 1").error().field, "lisen");
     EXPECT_EQ(read_config("heartbeat_timeout: 1s").error().field, "heartbeat_timeout");
+    EXPECT_EQ(read_config("plugin_budget: 2s").error().field, "plugin_budget");
+    EXPECT_EQ(read_config("queues: [{name: a, plugins: [\"spread_tenant=lots\"]}]").error().field, "queues[0].plugins[0]");
     EXPECT_EQ(read_config("etcd_endpoints: [http://a]").error().field, "etcd_endpoints");
     EXPECT_EQ(read_config("queues: [{name: a}, {name: a}]").error().field, "queues[1].name");
+    EXPECT_EQ(read_config("log_level: loud").error().field, "log_level");
+}
+
+TEST(Config, quota_policies_are_sets_of_caps) {
+    const auto config = read_config("quota_policies: { training-quota: { gpu: 4, cpu: 32, memory: 128Gi, disk: 1Ti } }");
+    ASSERT_TRUE(config) << config.error().text();
+    const Quota& caps = config->quota_policies.at("training-quota");
+    EXPECT_EQ(caps.gpu, MilliGpu(4'000));
+    EXPECT_EQ(caps.memory, Bytes(128ll << 30));
+    EXPECT_FALSE(caps.iops);
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ struct Job {
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
+    std::uint64_t kind = 0;   // hash of what decides where it can go; 0 = not made yet
+    Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
     std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
@@ -105,6 +107,7 @@ class Scheduler::Impl {
 
     // ---- recovery.cc ----
     Result<void> recover();
+    Reloaded reload(Config config);
 
   private:
     Result<void> load_settings();
@@ -138,6 +141,8 @@ class Scheduler::Impl {
     void put_token(const Token& token);
     // ---- questions.cc ----
     void why(const std::string& job, Reply<engine::Why> reply);
+    // ---- plugins.cc ----
+    void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----
     std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
     void stop_log(std::uint64_t handle);
@@ -213,6 +218,10 @@ class Scheduler::Impl {
     Result<engine::EngineJob> resolve(const JobSpec& spec, const Actor& actor) const;
     Result<void> check_limits(const engine::EngineJob& job, const Actor& actor, std::int64_t count) const;
     Result<std::vector<std::string>> unmet_dependencies(const JobSpec& spec) const;
+    // ---- promises.cc ----
+    Result<void> check_quota_policy(const JobSpec& spec) const;
+
+    // ---- admission.cc ----
     void ensure_tenant(const std::string& path);
     // Takes a job in that was admitted. `index`: of an array, or -1.
     void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id, std::int64_t index,
@@ -246,6 +255,13 @@ class Scheduler::Impl {
     void on_deadline(Job& job);
     Result<void> revive(const std::string& id, const std::string& by);
 
+    // ---- waiting.cc ----
+    std::uint64_t kind_of(Job& job) const;
+    Job* next_waiting();
+    void explain_soon();
+    void explain_waiting();
+    void show_waiting(Job& job, Reason reason);
+
     // ---- nodes.cc ----
     void on_message(const std::shared_ptr<Session>& session, const std::string& bytes);
     void on_closed(const std::shared_ptr<Session>& session);
@@ -278,6 +294,7 @@ class Scheduler::Impl {
 
     // ---- orders.cc: what agents are told, once it is durable ----
     void send(Session& session, proto::ToAgent& message);
+    void send_welcome(Session& session);  // and the intervals it works with
     void send(const std::string& node, proto::ToAgent& message);
     void order_launch(const Job& job, const TaskStatus& task);
     void order_stop_of(const std::string& node, const TaskKey& key, const StopOrder& order);
@@ -288,6 +305,10 @@ class Scheduler::Impl {
     // ---- logs.cc ----
     void on_log(const proto::LogChunk& chunk);
     void end_logs_of(const std::string& node);
+
+    // ---- plugins.cc ----
+    void refresh_plugins();
+    void add_plugin_problems(std::vector<api::Problem>& out) const;
 
     // ---- callbacks.cc ----
     void tell_alldata(Job& job);
@@ -315,8 +336,18 @@ class Scheduler::Impl {
     std::set<std::pair<std::int64_t, std::string>> deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
-    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0;
+    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0, explain_timer_ = 0;
     bool pass_due_ = false;
+    struct Explained {
+        Reason reason = Reason::none;
+        std::uint64_t round = 0;
+    };
+    std::unordered_map<std::uint64_t, Explained> explained_;  // by kind of job
+    std::uint64_t explain_round_ = 0, explain_from_ = 0;      // what was explained before `from` may have changed
+    bool explain_wanted_ = false;
+    std::size_t explain_seen_ = 0;  // jobs looked at since something may have changed
+    std::string explain_queue_;     // where the last round stopped
+    std::pair<std::int64_t, std::string> explain_job_;
 
     Batch open_;
     std::deque<Batch> flying_;
@@ -354,6 +385,9 @@ class Scheduler::Impl {
     TimerId callback_timer_ = 0;
     Instant callback_armed_;
 };
+
+// What the spec says and this version only keeps, a sentence each.
+std::vector<std::string> kept_without_effect(const JobSpec& spec);
 
 // True for `root` itself and what is below it: "a/b" is below "a".
 bool tenant_below(const std::string& tenant, const std::string& root);

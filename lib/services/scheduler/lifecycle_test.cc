@@ -258,5 +258,97 @@ TEST(Lifecycle, waiting_longer_than_wanted_is_said_once) {
     EXPECT_EQ(w.state(id), State::pending);
 }
 
+TEST(Waiting, the_reason_says_what_for_after_the_first_pass_and_holds_after_a_restart) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    w.submit(gpu_job(4, "holds all cards"));
+    const std::string cards = w.submit(gpu_job(2));
+    JobSpec gang = gpu_job(3);
+    gang.tasks = 2;
+    EXPECT_EQ(w.submit_error(gang).code, Code::unsatisfiable);
+    JobSpec fat = gpu_job(0);
+    fat.type = JobType::batch;
+    fat.resources.memory.size = Bytes(60ll << 30);
+    w.submit(fat);
+    const std::string memory = w.submit(fat);
+    api::QuotaChange change;
+    change.hard.cpu = MilliCpu(1'000);
+    w.scheduler->set_quota("poor", change, {}, [](auto r) { EXPECT_TRUE(r); });
+    JobSpec poor = gpu_job(0);
+    poor.tenant = "poor";
+    w.submit(poor);
+    const std::string quota = w.submit(poor);
+    EXPECT_EQ(w.job(quota)->status.reason, Reason::submitted) << "not looked at yet";
+    w.run(seconds(2));
+    const auto holds = [&] {
+        for (const auto& [id, reason] : {std::pair{cards, Reason::waiting_for_gpu}, {memory, Reason::waiting_for_memory}, {quota, Reason::waiting_for_quota}}) {
+            EXPECT_EQ(name_of(w.job(id)->status.reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->row.reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->status.tasks[0].reason), name_of(reason));
+            EXPECT_EQ(w.states(id), (std::vector<std::string>{"Pending"})) << "no step of its history";
+        }
+    };
+    holds();
+    w.restart();
+    holds();
+
+    a.finish(a.launches[0]);
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(cards), State::running);
+    EXPECT_EQ(name_of(w.job(cards)->status.reason), "process_started");
+}
+
+TEST(Waiting, a_gang_whose_tasks_do_not_all_fit_says_so) {
+    TestWorld w;
+    w.add_agent("n1");
+    w.add_agent("n2");
+    w.submit(gpu_job(4, "holds a node"));
+    JobSpec gang = gpu_job(4);
+    gang.tasks = 2;
+    const std::string id = w.submit(gang);
+    w.run(seconds(2));
+    EXPECT_EQ(name_of(w.job(id)->status.reason), "waiting_for_gang");
+}
+
+TEST(Waiting, nothing_is_written_while_the_reason_stays) {
+    // Commits that five short jobs cause, each with its passes, while so many others wait.
+    const auto commits = [](int waiting) {
+        TestWorld w;
+        w.add_agent("n1");
+        w.submit(gpu_job(4));
+        for (int i = 0; i < waiting; ++i) w.submit(gpu_job(1, "waits"));
+        w.run(seconds(20));
+        const auto page = w.scheduler->read().jobs({.name = "waits"}, "submitted", 100, {});
+        for (const auto& row : page->items) EXPECT_EQ(name_of(row.reason), "waiting_for_gpu");
+        const auto before = w.scheduler->read().cluster().revision;
+        JobSpec other = gpu_job(0);
+        other.resources.cpu.cores = MilliCpu(100);
+        for (int i = 0; i < 5; ++i) {
+            w.submit(other);
+            w.run(seconds(15));
+        }
+        return w.scheduler->read().cluster().revision - before;
+    };
+    EXPECT_EQ(commits(20), commits(0));
+}
+
+TEST(Waiting, more_jobs_than_one_round_looks_at_are_all_explained) {
+    Config config;
+    TestWorld w(config);
+    w.add_agent("n1");
+    w.submit(gpu_job(4));
+    constexpr int jobs = 5'000;
+    for (int i = 0; i < jobs; ++i) {
+        Submit command{.spec = gpu_job(1 + i % 3, "waits"), .actor = {}, .idempotency_key = {}, .document = std::to_string(i), .task_id = {}};
+        command.spec.queue = i % 2 ? "training" : "offline";
+        w.scheduler->submit(std::move(command), [](Result<Submitted> r) { EXPECT_TRUE(r); });
+    }
+    w.run(seconds(15));
+    const auto page = w.scheduler->read().jobs({}, "submitted", 10'000, {});
+    int explained = 0;
+    for (const auto& row : page->items) explained += row.reason == Reason::waiting_for_gpu;
+    EXPECT_EQ(explained, jobs);
+}
+
 }  // namespace
 }  // namespace crater::scheduler

@@ -144,15 +144,9 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     refresh_hardware(node);
     if (!same_link) {
         when_durable([this, session] {
-            proto::ToAgent welcome;
-            proto::Welcome& w = *welcome.mutable_welcome();
-            w.set_heartbeat_interval_ms(config_.heartbeat_interval.count());
-            w.set_heartbeat_timeout_ms(config_.heartbeat_timeout.count());
-            w.set_sample_interval_ms(config_.sample_interval.count());
-            w.set_scheduler_version("0.1.0");
             if (session->closed) return;
             session->welcomed = true;
-            send(*session, welcome);
+            send_welcome(*session);
         });
     }
     reconcile(node, message, other_agent);

@@ -30,6 +30,16 @@ void Scheduler::Impl::send(const std::string& node, proto::ToAgent& message) {
     if (found && found->session && found->session->welcomed) send(*found->session, message);
 }
 
+void Scheduler::Impl::send_welcome(Session& session) {
+    proto::ToAgent message;
+    proto::Welcome& w = *message.mutable_welcome();
+    w.set_heartbeat_interval_ms(config_.heartbeat_interval.count());
+    w.set_heartbeat_timeout_ms(config_.heartbeat_timeout.count());
+    w.set_sample_interval_ms(config_.sample_interval.count());
+    w.set_scheduler_version("0.1.0");
+    send(session, message);
+}
+
 void Scheduler::Impl::order_launch(const Job& job, const TaskStatus& task) {
     when_durable([this, id = job.id(), index = task.index, attempt = task.attempt] { send_launch(id, index, attempt); });
 }

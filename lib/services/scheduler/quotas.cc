@@ -12,6 +12,7 @@ void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::Q
     Queue& queue = queues_[name];
     queue.stored.spec = std::move(spec);
     engine_.apply(engine::QueueSet{queue.stored.spec});
+    problems_changed_ = true;  // it may name a plugin that is not there
     write("queue/" + name, stored_text(queue.stored));
     audit(actor, "set_queue", name, stored_text(queue.stored.spec));
     event("queue", name, "set", "", "by " + actor.name);

@@ -281,19 +281,22 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     return view;
 }
 
-Result<api::Page<api::NodeRow>> ReadModel::nodes(std::optional<NodeState> state, const std::string& label, std::size_t limit,
-                                                 std::string_view cursor) const {
+api::Page<api::NodeRow> ReadModel::nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const {
+    const std::string& label = filter.label;
     api::Page<api::NodeRow> page;
     const std::shared_lock lock(state_->mutex);
-    for (const auto& [name, held] : state_->nodes) {
-        const NodeRowPtr& row = held.entry.row;
-        if (!row || (state && row->state != *state)) continue;
-        if (!label.empty() && !has_label(row->labels, label)) continue;
+    const auto look = [&](const std::string& name, const NodeRowPtr& row) {
+        if (!row || (filter.state && row->state != *filter.state) || name.find(filter.name) == std::string::npos) return;
+        if (!label.empty() && !has_label(row->labels, label)) return;
         ++page.total;
-        if (!cursor.empty() && name <= cursor) continue;
+        if (!cursor.empty() && (descending ? name >= cursor : name <= cursor)) return;
         if (page.items.size() < limit) page.items.push_back(*row);
         else if (page.next.empty() && !page.items.empty()) page.next = page.items.back().name;
-    }
+    };
+    if (descending)
+        for (auto it = state_->nodes.rbegin(); it != state_->nodes.rend(); ++it) look(it->first, it->second.entry.row);
+    else
+        for (const auto& [name, held] : state_->nodes) look(name, held.entry.row);
     return page;
 }
 

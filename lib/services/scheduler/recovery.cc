@@ -152,6 +152,7 @@ void Scheduler::Impl::facts_of(Job& job) {
                                     .preemptions = status.preemptions,
                                     .blocked = job.blocked}});
     job.known_to_engine = true;
+    job.explained = now();  // its nodes have time to come back before it waits for something else
     if (job.s.stop) job.next_ask = job.s.stop->since + job.s.stop->grace;
     if (!job.holds()) return;
     for (const TaskStatus& task : status.tasks) {
@@ -217,6 +218,44 @@ void Scheduler::Impl::apply_config() {
     }
 }
 
+// Nothing is asked of the store and nothing of what runs is touched: settings and queues are facts like others, the rest are our own manners.
+Scheduler::Reloaded Scheduler::Impl::reload(Config config) {
+    Reloaded out;
+    if (stopped_) return out;
+    bool intervals = false, facts = false;
+    for (std::string& key : changed_settings(config_, config)) {
+        intervals |= key.starts_with("heartbeat_") || key == "sample_interval";
+        facts |= key == "scheduling" || key == "queues";
+        (reloadable(key) ? out.applied : out.at_restart).push_back(std::move(key));
+    }
+    config_.scheduling_policy = config.scheduling_policy;
+    config_.scheduling = config.scheduling;
+    config_.queues = std::move(config.queues);
+    config_.quota_policies = std::move(config.quota_policies);
+    config_.heartbeat_interval = config.heartbeat_interval;
+    config_.heartbeat_timeout = config.heartbeat_timeout;
+    config_.sample_interval = config.sample_interval;
+    config_.lost_grace = config.lost_grace;
+    config_.decision_retention = config.decision_retention;
+    config_.log_level = config.log_level;
+    if (facts) {
+        apply_config();
+        for (const QueueSpec& queue : config_.queues) touch_queue(queue.name);
+    }
+    if (intervals)
+        for (auto& [name, node] : nodes_)
+            if (node.session && node.session->welcomed && !node.session->closed) send_welcome(*node.session);
+    if (!out.applied.empty() || !out.at_restart.empty()) {
+        std::string words;
+        for (const std::string& key : out.applied) words += (words.empty() ? "" : ", ") + key;
+        for (const std::string& key : out.at_restart) words += (words.empty() ? "" : ", ") + key + " at the next start";
+        audit(Actor{}, "reload", "configuration", words);
+        event("cluster", config_.cluster_name, "configuration", "", words);
+        wake();
+    }
+    return out;
+}
+
 Result<void> Scheduler::Impl::recover() {
     const std::int64_t began = env_.clock.ticks_us();
     CRATER_TRY(term, number_in(env_.store, "meta/term"));
@@ -233,6 +272,8 @@ Result<void> Scheduler::Impl::recover() {
     CRATER_TRY_VOID(load_jobs(update));
     CRATER_TRY_VOID(load_outbox());
     verify_hash(stored_hash.value_or(""));
+    CRATER_TRY(learned, env_.store.get("meta/learned"));
+    if (learned) engine_.apply(engine::Remembered{*learned});
 
     update.revision = env_.store.revision();
     update.state_hash = hex(stored_hash_);

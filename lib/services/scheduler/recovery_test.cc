@@ -193,5 +193,36 @@ TEST(Recovery, event_numbers_go_on) {
     for (const auto& e : *since) EXPECT_EQ(e.sequence, expected++);
 }
 
+TEST(Reload, what_can_change_while_it_runs_holds_from_the_next_decision_and_the_rest_is_named) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    Config changed = w.config;
+    changed.scheduling.max_tasks_per_gpu = 1;
+    changed.listen = "127.0.0.1:1";
+    changed.queues.push_back({.name = "night", .policy = Policy::binpack, .priority = {200}});
+    changed.quota_policies["small"].gpu = MilliGpu(1'000);
+    changed.heartbeat_interval = Millis(2'000);
+    auto reloaded = w.scheduler->reload(changed);
+    w.run(seconds(1));
+    EXPECT_EQ(reloaded.applied, (std::vector<std::string>{"heartbeat_interval", "queues", "quota_policies", "scheduling"}));
+    EXPECT_EQ(reloaded.at_restart, std::vector<std::string>{"listen"});
+    EXPECT_EQ(a.welcomes, 2) << "agents are told the intervals";
+
+    JobSpec spec = gpu_job(2);
+    spec.queue = "night";
+    spec.quota_policy = "small";
+    EXPECT_EQ(w.submit_error(spec).code, Code::unsatisfiable);
+    spec.quota_policy.clear();
+    EXPECT_EQ(w.job(w.submit(spec))->row.queue, "night");
+    const auto unchanged = w.scheduler->reload(changed);
+    EXPECT_TRUE(unchanged.applied.empty());
+    EXPECT_EQ(unchanged.at_restart, std::vector<std::string>{"listen"}) << "still to come";
+
+    w.config = changed;
+    w.restart();
+    EXPECT_TRUE(w.scheduler->read().cluster().state_hash_verified);
+    EXPECT_TRUE(w.scheduler->reload(changed).at_restart.empty());
+}
+
 }  // namespace
 }  // namespace crater::scheduler

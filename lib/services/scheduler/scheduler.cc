@@ -2,6 +2,7 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
+#include "crater/plugin/registry.h"
 #include "impl.h"
 #include "metrics.h"
 
@@ -14,11 +15,13 @@ constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 
 }  // namespace
 
-Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {}
+Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {
+    if (env_.plugins) engine_.set_hooks(env_.plugins);
+}
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_}) env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
@@ -55,9 +58,11 @@ void Scheduler::Impl::decide() {
     const Instant at = now();
     const engine::Plan plan = engine_.pass(at);
     if (env_.metrics) env_.metrics->observe(metric::decision, static_cast<double>(env_.clock.ticks_us() - began) / 1e6);
+    if (plan.learned) write("meta/learned", engine_.learned());
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
     tell_dependents();
+    explain_soon();
     if (plan.more) return wake();
     // A victim may have to run for a while before it can be asked to make room.
     env_.loop.cancel(pass_timer_);
@@ -196,6 +201,7 @@ void Scheduler::Impl::sweep() {
         open_.update.free = engine_.largest_free();
         wake();
     }
+    refresh_plugins();
     const auto failing = outbox_.failing();
     if (failing.tasks || outbox_.dead) problems_changed_ = true;
     if (problems_changed_) wake();
@@ -296,12 +302,14 @@ void Scheduler::revoke_token(const std::string& id, const Actor& actor, Reply<ap
 void Scheduler::ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply) {
     impl_->ensure_token(name, role, secret, std::move(reply));
 }
+Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
 void Scheduler::why(const std::string& job, Reply<engine::Why> reply) { impl_->why(job, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }
 std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {
     return impl_->log(query, std::move(data), std::move(end));
 }
+void Scheduler::plugins(Reply<std::vector<api::PluginView>> reply) { impl_->plugins(std::move(reply)); }
 void Scheduler::stop_log(std::uint64_t handle) { impl_->stop_log(handle); }
 wire::LinkCallbacks Scheduler::agent_link(std::function<std::shared_ptr<wire::Link>()> link) { return impl_->agent_link(std::move(link)); }
 const ReadModel& Scheduler::read() const { return impl_->read_; }

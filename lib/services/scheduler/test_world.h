@@ -255,7 +255,7 @@ class TestWorld {
         callbacks.loop = loop.get();
         store = store::open_memory(disk, *loop, commit_latency);
         auto made = Scheduler::start(config, {.clock = time, .loop = *loop, .rng = rng, .store = *store,
-                                              .callbacks = with_callbacks ? &callbacks : nullptr, .metrics = nullptr,
+                                              .callbacks = with_callbacks ? &callbacks : nullptr, .metrics = nullptr, .plugins = plugins,
                                               .on_fatal = [this](const Error& e) { fatal = e; }});
         ASSERT_TRUE(made) << made.error().text();
         scheduler = std::move(*made);
@@ -327,6 +327,7 @@ class TestWorld {
     Config config;
     FakeCallbacks callbacks;
     bool with_callbacks = false;
+    plugin::Registry* plugins = nullptr;  // from the next start on
     Millis commit_latency{5};
     std::optional<Error> fatal;
     std::unique_ptr<VirtualLoop> loop;

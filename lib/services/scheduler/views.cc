@@ -202,6 +202,7 @@ std::vector<api::Problem> Scheduler::Impl::problems() const {
         out.push_back({"callback_dead", "", std::to_string(outbox_.dead) + " status callbacks were given up after 24 hours of failures", {}});
     if (slow_commit_us_)
         out.push_back({"store_slow", "store", "Making changes durable took " + std::to_string(slow_commit_us_ / 1000) + " ms", slow_since_});
+    add_plugin_problems(out);
     if (!verified_)
         out.push_back({"state_hash", "scheduler", "The state rebuilt at the last start differs from what was stored", {}});
     return out;

@@ -55,8 +55,12 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
 class WebSocketConnector final : public Connector {
   public:
     WebSocketConnector(Loop& loop, std::vector<std::string> endpoints, const std::string& token,
-                       Millis timeout, std::string path)
-        : loop_(loop), endpoints_(std::move(endpoints)), timeout_(timeout), path_(std::move(path)) {
+                       Millis timeout, std::string path, ClientOptions options)
+        : loop_(loop),
+          endpoints_(std::move(endpoints)),
+          timeout_(timeout),
+          path_(std::move(path)),
+          dialer_(std::move(options)) {
         CRATER_CHECK(!endpoints_.empty());
         if (!token.empty()) headers_.emplace_back("Authorization", "Bearer " + token);
     }
@@ -109,8 +113,10 @@ class WebSocketConnector final : public Connector {
 }  // namespace
 
 std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints,
-                                               std::string token, Millis timeout, std::string path) {
-    return std::make_unique<WebSocketConnector>(loop, std::move(endpoints), token, timeout, std::move(path));
+                                               std::string token, Millis timeout, std::string path,
+                                               ClientOptions options) {
+    return std::make_unique<WebSocketConnector>(loop, std::move(endpoints), token, timeout, std::move(path),
+                                                std::move(options));
 }
 
 std::shared_ptr<Link> websocket_link(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks) {

@@ -10,7 +10,9 @@ namespace crater::scheduler {
 api::TaskView HttpApi::Impl::view_of(const JobRecord& job) const {
     std::shared_ptr<const api::NodeView> node;
     if (!job.status.tasks.empty() && job.status.tasks.front().allocation) node = scheduler_.read().node(job.status.tasks.front().allocation->node);
-    return task_view(job, node ? &node->inventory : nullptr);
+    api::TaskView view = task_view(job, node ? &node->inventory : nullptr);
+    view.notes = job.notes;
+    return view;
 }
 
 template <class T>
@@ -151,6 +153,6 @@ void HttpApi::Impl::alldata_quota(CallPtr call) {
     });
 }
 
-void HttpApi::Impl::alldata_cluster(CallPtr call) { envelope(*call, Result<api::ClusterView>(scheduler_.read().cluster())); }
+void HttpApi::Impl::alldata_cluster(CallPtr call) { envelope(*call, Result<api::ClusterView>(cluster_view(call->actor))); }
 
 }  // namespace crater::scheduler

@@ -21,6 +21,7 @@ const std::map<std::string_view, HttpApi::Impl::Handler>& HttpApi::Impl::handler
         {"get_tenant", &Impl::get_tenant},           {"put_tenant", &Impl::put_tenant},
         {"get_quota", &Impl::get_quota},             {"put_quota", &Impl::put_quota},
         {"get_holdings", &Impl::get_holdings},     {"get_cluster", &Impl::get_cluster},         {"stream_events", &Impl::stream_events},
+        {"list_plugins", &Impl::list_plugins},
         {"list_tokens", &Impl::list_tokens},         {"create_token", &Impl::create_token},
         {"revoke_token", &Impl::revoke_token},       {"join_agent", &Impl::join_agent},
         {"schedule", &Impl::schedule},               {"get_task", &Impl::get_task},
@@ -54,8 +55,7 @@ api::Templates templates_of(const Config& config) {
 // An answer below /alldata/v1 has AllData's envelope, errors too.
 bool alldata_path(const std::string& path) { return path.starts_with("/alldata/"); }
 
-wire::HttpResponse alldata_error(const Error& error, std::int64_t now_ms) {
-    const int status = code_row(error.code).http_status;
+wire::HttpResponse alldata_error(const Error& error, int status, std::int64_t now_ms) {
     nlohmann::json body = {{"success", false}, {"code", status}, {"msg", error.text()}, {"timestamp", now_ms}};
     return wire::json_response(body.dump(), status);
 }
@@ -66,8 +66,7 @@ class EnvelopeResponder final : public wire::Responder {
     EnvelopeResponder(wire::ResponderPtr inner, std::int64_t now_ms) : inner_(std::move(inner)), now_ms_(now_ms) {}
     void send(wire::HttpResponse response) override {
         if (response.status < 400 || response.body.starts_with("{\"success\"") || response.body.starts_with("{\"code\"")) return inner_->send(std::move(response));
-        wire::HttpResponse wrapped = alldata_error(wire::error_of(response), now_ms_);
-        wrapped.status = response.status;
+        wire::HttpResponse wrapped = alldata_error(wire::error_of(response), response.status, now_ms_);
         wrapped.headers = std::move(response.headers);
         inner_->send(std::move(wrapped));
     }
@@ -89,17 +88,24 @@ HttpApi::Impl::Impl(Config config, Scheduler& scheduler, Loop& loop, const Clock
       router_(api::routes()),
       templates_(templates_of(config_)) {}
 
+void HttpApi::Impl::strip_prefix(wire::HttpRequest& request) const {
+    const std::string& prefix = config_.path_prefix;
+    if (prefix.empty() || !request.path.starts_with(prefix) || (request.path.size() > prefix.size() && request.path[prefix.size()] != '/')) return;
+    request.path.erase(0, prefix.size());
+    if (request.path.empty()) request.path = "/";
+}
+
 void HttpApi::Impl::handle(wire::HttpRequest request, wire::ResponderPtr responder) {
-    if (!config_.path_prefix.empty() && request.path.starts_with(config_.path_prefix)) {
-        request.path.erase(0, config_.path_prefix.size());
-        if (request.path.empty()) request.path = "/";
-    }
+    if (!config_.path_prefix.empty() && request.path == config_.path_prefix && (request.method == "GET" || request.method == "HEAD"))  // the page's assets are relative to it
+        return responder->send({.status = 308, .body = {}, .content_type = "text/plain",
+                                .headers = {{"Location", config_.path_prefix.substr(config_.path_prefix.rfind('/') + 1) + "/"}}});
+    strip_prefix(request);
     if (alldata_path(request.path)) responder = std::make_shared<EnvelopeResponder>(std::move(responder), clock_.now().ms);
     if (closing_) return responder->send(wire::error_response({Code::unavailable, "the scheduler is stopping", "", "try again shortly"}));
     if (serve_console(request, responder)) return;
 
     auto match = router_.match(request);
-    if (!match) return responder->send(wire::error_response(match.error()));
+    if (!match) return responder->send(router_.refusal(request, match.error()));
     const wire::Route& route = *match->route;
     auto call = std::make_shared<Call>(Call{std::move(request), std::move(match->parameters), &route, {}, std::move(responder)});
     if (route.roles != 0) {
@@ -121,6 +127,13 @@ Result<std::int64_t> number_of(const Call& call, const std::string& name, std::i
         *number > static_cast<double>(maximum))
         return fail(Code::invalid, "\"" + text + "\" is not " + allowed, name);
     return static_cast<std::int64_t>(*number);
+}
+
+Result<bool> descending_of(const Call& call, std::string_view column) {
+    const std::string text = call.query("sort");
+    if (text.empty() || text == column) return false;
+    if (text == "-" + std::string(column)) return true;
+    return fail(Code::invalid, "\"" + text + "\" is no column to sort by", "sort", std::string(column) + " or -" + std::string(column));
 }
 
 Result<Instant> since_of(const Call& call, const std::string& name, Instant now) {

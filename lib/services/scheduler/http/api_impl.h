@@ -1,7 +1,7 @@
 // The parts of HttpApi: a Call is one request on its way; handlers are small functions in one file per noun, bound by operation in api.cc.
 #pragma once
 
-#include <atomic>
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -53,6 +53,29 @@ Result<T> body_of(const Call& call) {
 }
 // A whole number in [minimum, maximum] from the query.
 Result<std::int64_t> number_of(const Call& call, const std::string& name, std::int64_t otherwise, std::int64_t minimum, std::int64_t maximum);
+// Whether `sort` asks for the column downwards: "name" or "-name"; any other column is an error.
+Result<bool> descending_of(const Call& call, std::string_view column);
+// A short list as a page of the asked size, sorted by `key_of`, whose column is named `column`.
+template <class T, class F>
+void answer_page(const Call& call, std::vector<T> items, std::string_view column, F key_of) {
+    auto limit = number_of(call, "limit", 100, 1, 1000);
+    auto descending = descending_of(call, column);
+    if (!limit) return call.fail(limit.error());
+    if (!descending) return call.fail(descending.error());
+    const std::string cursor = call.query("cursor");
+    std::sort(items.begin(), items.end(), [&](const T& a, const T& b) { return *descending ? key_of(a) > key_of(b) : key_of(a) < key_of(b); });
+    api::Page<T> page;
+    page.total = static_cast<std::int64_t>(items.size());
+    for (T& item : items) {
+        if (!cursor.empty() && (*descending ? key_of(item) >= cursor : key_of(item) <= cursor)) continue;
+        if (page.items.size() == static_cast<std::size_t>(*limit)) {
+            page.next = key_of(page.items.back());
+            break;
+        }
+        page.items.push_back(std::move(item));
+    }
+    call.answer(page);
+}
 // "2024-05-20T10:00:00Z", or a span before now: "24h".
 Result<Instant> since_of(const Call& call, const std::string& name, Instant now);
 
@@ -106,7 +129,9 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void get_queue(CallPtr call);
     void put_queue(CallPtr call);
     void get_cluster(CallPtr call);
+    api::ClusterView cluster_view(const Actor& actor) const;
     void get_holdings(CallPtr call);
+    void list_plugins(CallPtr call);
     void healthz(CallPtr call);
     void readyz(CallPtr call);
     void metrics(CallPtr call);
@@ -145,6 +170,9 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     api::TaskView view_of(const JobRecord& job) const;
     template <class T>
     void envelope(const Call& call, const Result<T>& result) const;
+
+    // Takes the configured prefix off the path, when it is below it.
+    void strip_prefix(wire::HttpRequest& request) const;
 
     // ---- console.cc
     bool serve_console(const wire::HttpRequest& request, const wire::ResponderPtr& responder) const;

@@ -1,3 +1,5 @@
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "api_impl.h"
@@ -7,10 +9,15 @@
 namespace crater::scheduler {
 namespace {
 
-template <class T>
-api::Page<T> whole(std::vector<T> items) {
-    const auto total = static_cast<std::int64_t>(items.size());
-    return {std::move(items), {}, total};
+// "62.8 GiB": exact amounts are in the inventory.
+std::string in_words(Bytes amount) {
+    const char* unit = "MiB";
+    double shown = static_cast<double>(amount.value) / (1 << 20);
+    for (const char* larger : {"GiB", "TiB"})
+        if (shown >= 1024) shown /= 1024, unit = larger;
+    char text[32];
+    std::snprintf(text, sizeof text, shown < 100 && shown != std::floor(shown) ? "%.1f %s" : "%.0f %s", shown, unit);
+    return text;
 }
 
 std::string label_of(const Gpu& gpu) { return "GPU " + std::to_string(gpu.index) + " " + gpu.model; }
@@ -26,14 +33,14 @@ api::TopologyView topology_of(const NodeInventory& node) {
     add(node.name, "node", node.name, {});
     for (const NumaDomain& domain : node.numa)
         add("numa" + std::to_string(domain.id), "numa",
-            "NUMA " + std::to_string(domain.id) + ", " + std::to_string(domain.cpus.size()) + " CPUs, " + format(domain.memory), node.name);
+            "NUMA " + std::to_string(domain.id) + ", " + std::to_string(domain.cpus.size()) + " CPUs, " + in_words(domain.memory), node.name);
     for (std::size_t i = 1; i < node.numa.size(); ++i)
         view.edges.push_back({"numa" + std::to_string(node.numa[i - 1].id), "numa" + std::to_string(node.numa[i].id), "numa", {}});
     for (const Gpu& gpu : node.gpus) add("gpu" + std::to_string(gpu.index), "gpu", label_of(gpu), parent_of(gpu.numa_node));
     for (const Gpu& gpu : node.gpus)
         for (std::int64_t peer : gpu.nvlink_peers)
             if (gpu.index < peer) view.edges.push_back({"gpu" + std::to_string(gpu.index), "gpu" + std::to_string(peer), "nvlink", "NVLink"});
-    for (const Disk& disk : node.disks) add("disk-" + disk.name, "disk", disk.name + " " + format(disk.capacity), parent_of(disk.numa_node));
+    for (const Disk& disk : node.disks) add("disk-" + disk.name, "disk", disk.name + " " + in_words(disk.capacity), parent_of(disk.numa_node));
     for (const NetworkInterface& nic : node.networks)
         add("nic-" + nic.name, "nic", nic.name + (nic.rdma_device.empty() ? "" : " RDMA"), parent_of(nic.numa_node));
     return view;
@@ -52,7 +59,9 @@ void HttpApi::Impl::list_nodes(CallPtr call) {
             if (row.name == wanted) state = row.value;
         if (!state) return call->fail({Code::invalid, "\"" + wanted + "\" is none of up, draining, lost", "state", ""});
     }
-    call->answer(scheduler_.read().nodes(state, call->query("label"), static_cast<std::size_t>(*limit), call->query("cursor")));
+    auto descending = descending_of(*call, "name");
+    if (!descending) return call->fail(descending.error());
+    call->answer(scheduler_.read().nodes({state, call->query("label"), call->query("name")}, *descending, static_cast<std::size_t>(*limit), call->query("cursor")));
 }
 
 void HttpApi::Impl::get_node(CallPtr call) {
@@ -97,7 +106,9 @@ void HttpApi::Impl::cancel_maintenance(CallPtr call) {
     });
 }
 
-void HttpApi::Impl::list_queues(CallPtr call) { call->answer(whole(scheduler_.read().queues())); }
+void HttpApi::Impl::list_queues(CallPtr call) {
+    answer_page(*call, scheduler_.read().queues(), "name", [](const api::QueueView& queue) { return queue.spec.name; });
+}
 
 void HttpApi::Impl::get_queue(CallPtr call) {
     std::vector<std::string> names;
@@ -122,13 +133,29 @@ void HttpApi::Impl::put_queue(CallPtr call) {
     });
 }
 
-void HttpApi::Impl::get_cluster(CallPtr call) { call->answer(scheduler_.read().cluster()); }
+// Totals are for everybody; whose callbacks fail is not a tenant's business.
+api::ClusterView HttpApi::Impl::cluster_view(const Actor& actor) const {
+    api::ClusterView view = scheduler_.read().cluster();
+    view.you = api::Identity{actor.name, actor.role, actor.tenant};
+    if (actor.role == Role::tenant) std::erase_if(view.problems, [](const api::Problem& problem) { return problem.kind.starts_with("callback_"); });
+    return view;
+}
+
+void HttpApi::Impl::get_cluster(CallPtr call) { call->answer(cluster_view(call->actor)); }
 void HttpApi::Impl::get_holdings(CallPtr call) {
     constexpr Millis patience{5'000};  // for agents that do not answer
     on_loop([self = shared_from_this(), call] {
         self->scheduler_.tables(patience, [call](Result<Scheduler::Tables> tables) {
             if (!tables) return call->fail(tables.error());
             call->answer(api::HoldingsView{static_cast<std::int64_t>(tables->rows.size()), std::move(tables->differences)});
+        });
+    });
+}
+void HttpApi::Impl::list_plugins(CallPtr call) {
+    on_loop([self = shared_from_this(), call] {
+        self->scheduler_.plugins([call](Result<std::vector<api::PluginView>> rows) {
+            if (!rows) return call->fail(rows.error());
+            answer_page(*call, std::move(*rows), "name", [](const api::PluginView& row) { return row.name; });
         });
     });
 }

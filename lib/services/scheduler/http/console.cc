@@ -25,7 +25,15 @@ bool reserved(const std::string& path) {
 }  // namespace
 
 bool HttpApi::Impl::serve_console(const wire::HttpRequest& request, const wire::ResponderPtr& responder) const {
-    if ((request.method != "GET" && request.method != "HEAD") || reserved(request.path)) return false;
+    if (reserved(request.path)) return false;
+    if (request.method != "GET" && request.method != "HEAD") {
+        if (request.path != "/" && request.path != "/dashboard" && request.path != "/dashboard/") return false;
+        wire::HttpResponse refused = wire::error_response({Code::invalid, request.method + " is not possible on " + request.path, "", "possible: GET, HEAD"});
+        refused.status = 405;
+        refused.headers.emplace_back("Allow", "GET, HEAD");
+        responder->send(std::move(refused));
+        return true;
+    }
     if (request.path == "/dashboard/") {  // the page's assets are relative to /
         responder->send({.status = 308, .body = {}, .content_type = "text/plain", .headers = {{"Location", "../dashboard"}}});
         return true;

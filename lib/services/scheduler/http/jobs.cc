@@ -31,6 +31,16 @@ Result<std::vector<State>> states_of(const std::string& text) {
     return states;
 }
 
+// The fields of a point that a metric's name means.
+Result<std::vector<std::string>> fields_of_metric(const std::string& metric) {
+    static const std::map<std::string, std::vector<std::string>> rows = {{"cpu", {"cpu_cores"}}, {"memory", {"memory_bytes"}},
+        {"io", {"read_bytes", "write_bytes"}}, {"gpu", {"gpu_percent"}}, {"gpu-memory", {"gpu_memory_mib"}}};
+    if (const auto row = rows.find(metric); row != rows.end()) return row->second;
+    std::string known;
+    for (const auto& [name, fields] : rows) known += (known.empty() ? "" : ", ") + name;
+    return fail(Code::invalid, "\"" + metric + "\" is no metric", "metric", "one of " + known);
+}
+
 }  // namespace
 
 void HttpApi::Impl::submit_job(CallPtr call) {
@@ -128,7 +138,17 @@ void HttpApi::Impl::get_job_metrics(CallPtr call) {
     api::JobMetrics metrics = scheduler_.job_metrics((*job)->status.id);
     for (api::TaskSeries& series : metrics.series)
         std::erase_if(series.points, [&](const api::MetricPoint& point) { return point.at < *since; });
-    call->answer(metrics);
+    const std::string wanted = call->query("metric");
+    if (wanted.empty()) return call->answer(metrics);
+    const auto fields = fields_of_metric(wanted);
+    if (!fields) return call->fail(fields.error());
+    codec::Json tree = codec::to_json(metrics);
+    if (auto all = tree.find("series"); all != tree.end())
+        for (auto& series : *all)
+            for (auto& point : series["points"])
+                for (auto it = point.begin(); it != point.end();)
+                    it = it.key() == "at" || std::find(fields->begin(), fields->end(), it.key()) != fields->end() ? std::next(it) : point.erase(it);
+    call->responder->send(wire::json_response(tree.dump()));
 }
 
 void HttpApi::Impl::act(CallPtr call, Action action) {

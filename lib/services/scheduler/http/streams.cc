@@ -154,7 +154,7 @@ void HttpApi::Impl::join_agent(CallPtr call) {
 
 Result<std::function<void(wire::WebSocketPtr)>> HttpApi::Impl::upgrade(const wire::HttpRequest& request) {
     wire::HttpRequest plain = request;
-    if (!config_.path_prefix.empty() && plain.path.starts_with(config_.path_prefix)) plain.path.erase(0, config_.path_prefix.size());
+    strip_prefix(plain);
     CRATER_TRY(match, router_.match(plain));
     if (match.route->operation != "join_agent") return fail(Code::invalid, plain.path + " is no WebSocket", "", "/api/v1/agent is");
     CRATER_TRY(actor, authenticate(request));

@@ -12,9 +12,7 @@ Error not_yours(const std::string& tenant) { return {Code::forbidden, "the tenan
 }  // namespace
 
 void HttpApi::Impl::list_tenants(CallPtr call) {
-    api::Page<Tenant> page{.items = scheduler_.read().tenants(), .next = {}};
-    page.total = static_cast<std::int64_t>(page.items.size());
-    call->answer(page);
+    answer_page(*call, scheduler_.read().tenants(), "path", [](const Tenant& tenant) { return tenant.path; });
 }
 
 void HttpApi::Impl::get_tenant(CallPtr call) {
@@ -62,10 +60,9 @@ void HttpApi::Impl::put_quota(CallPtr call) {
 }
 
 void HttpApi::Impl::list_tokens(CallPtr call) {
-    api::Page<api::TokenView> page;
-    for (const Token& token : scheduler_.read().tokens()) page.items.push_back(view_of_token(token));
-    page.total = static_cast<std::int64_t>(page.items.size());
-    call->answer(page);
+    std::vector<api::TokenView> views;
+    for (const Token& token : scheduler_.read().tokens()) views.push_back(view_of_token(token));
+    answer_page(*call, std::move(views), "id", [](const api::TokenView& token) { return token.id; });
 }
 
 void HttpApi::Impl::create_token(CallPtr call) {

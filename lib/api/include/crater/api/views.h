@@ -91,7 +91,7 @@ struct JobView {
     std::vector<TaskStatus> tasks;
     std::vector<StateChange> timeline;            // oldest first
     std::optional<engine::DecisionTrace> decision;  // of the last placement
-    std::vector<std::string> notes;               // what was filled in at submit
+    std::vector<std::string> notes;               // what was filled in at submit, what is kept without effect
 };
 template <class V>
 void describe(V& v, JobView& j) {
@@ -100,7 +100,7 @@ void describe(V& v, JobView& j) {
     v.field("tasks", j.tasks, "Its tasks, with the exact slices they hold.");
     v.field("timeline", j.timeline, "How it came here, oldest first.");
     v.field("decision", j.decision, "Why it was placed where it is.");
-    v.field("notes", j.notes, "What was filled in at submit.");
+    v.field("notes", j.notes, "What was filled in at submit, and what is kept without effect.");
 }
 
 // Allocated, used and total, always together.
@@ -314,6 +314,18 @@ void describe(V& v, NodeCounts& n) {
     v.field("lost", n.lost, "Lost.");
     v.field("simulated", n.simulated, "With simulated hardware.");
 }
+// Whose token asked.
+struct Identity {
+    std::string name;
+    Role role = Role::admin;
+    std::string tenant;
+};
+template <class V>
+void describe(V& v, Identity& i) {
+    v.field("name", i.name, "Name of the token.");
+    v.field("role", i.role, "What it may do.");
+    v.field("tenant", i.tenant, "Whose jobs, for the role tenant.");
+}
 struct ClusterView {
     std::string name, version;
     std::vector<std::string> capabilities, pools;
@@ -330,6 +342,7 @@ struct ClusterView {
     std::uint64_t recovered_revision = 0;  // what the last start found in the store
     std::string recovered_state_hash;      // and rebuilt from it
     Instant now;
+    std::optional<Identity> you;
 };
 template <class V>
 void describe(V& v, ClusterView& c) {
@@ -350,6 +363,7 @@ void describe(V& v, ClusterView& c) {
     v.field("recovered_revision", c.recovered_revision, "Revision that the last start found in the store.");
     v.field("recovered_state_hash", c.recovered_state_hash, "Hash of the state that it rebuilt from that revision.");
     v.field("now", c.now, "The scheduler's clock.");
+    v.field("you", c.you, "Whose token asked.");
 }
 
 // GET /cluster/holdings: the agents' own tables against the scheduler's books, device by device.
@@ -409,6 +423,26 @@ void describe(V& v, TokenView& t) {
     v.field("created", t.created, "When it was made.");
     v.field("expires", t.expires, "When it ends.");
     v.field("secret", t.secret, "The token itself, shown once.");
+}
+
+struct PluginView {
+    std::string name, version, description, file, state, reason;
+    std::int64_t calls = 0, late = 0;
+    Micros p99;
+    Instant since;
+};
+template <class V>
+void describe(V& v, PluginView& p) {
+    v.field("name", p.name, "Placement plugin.", {.required = true});
+    v.field("version", p.version, "Its version.");
+    v.field("description", p.description, "What it is for, in its own words.");
+    v.field("file", p.file, "Where it was loaded from.");
+    v.field("state", p.state, "loading, active, quarantined (at fault, not asked until its file changes) or refused (never worked).");
+    v.field("reason", p.reason, "Why it is not active, or why its new file is not.");
+    v.field("calls", p.calls, "Decisions it was asked about.");
+    v.field("late", p.late, "How often it was late.");
+    v.field("p99_us", p.p99, "99th percentile of the time until it had answered, of the last 1,000 calls.");
+    v.field("since", p.since, "When it entered this state.");
 }
 
 // Bodies of small changes.
@@ -486,6 +520,7 @@ struct TaskView {
     std::string reason, detail;
     std::optional<std::int64_t> exit_code;
     Instant at;
+    std::vector<std::string> notes;  // in answers only, not in callbacks
 };
 template <class V>
 void describe(V& v, TaskView& t) {
@@ -497,6 +532,7 @@ void describe(V& v, TaskView& t) {
     v.field("detail", t.detail, "Why, in particular.");
     v.field("exit_code", t.exit_code, "Exit code, when it has ended.");
     v.field("at", t.at, "When.");
+    v.field("notes", t.notes, "What was filled in at submit, and what is kept without effect.");
 }
 
 }  // namespace crater::api

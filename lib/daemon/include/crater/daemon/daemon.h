@@ -22,9 +22,15 @@ std::string version();
 struct Options {
     std::string config;          // path; may be absent unless the user named it
     bool config_given = false;
+    bool level_given = false;    // --log-level: wins over the configuration's log_level until that is read again
     bool check = false;          // validate and end
 };
 Options parse(int argc, char** argv, const std::string& name, const std::string& purpose, const std::function<void(CLI::App&)>& extend);
+
+// `log_level` of a configuration; "" changes nothing. Its text was checked when the configuration was read.
+void use_log_level(const std::string& level);
+// What became of a configuration that was read again: one line for what holds now, one that names what waits for the next start.
+void report_reload(const std::vector<std::string>& applied, const std::vector<std::string>& at_restart);
 
 // The configuration's text; "" when the default file does not exist and the user named none.
 Result<std::string> config_text(const Options& options);

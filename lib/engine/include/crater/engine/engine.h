@@ -24,6 +24,8 @@
 
 namespace crater::engine {
 
+struct HookSource;  // hooks.h
+
 // Tuning shared by all queues. SPEC 3.2, 3.4, 10.2 names and defaults.
 struct Settings {
     double cpu_threshold = 0.8;        // live use above which a node takes no more
@@ -91,10 +93,11 @@ struct TaskFreed { std::string job; std::int64_t task; };                 // its
 struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
 struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
 struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
+struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
 using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
-                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, LoadSampled>;
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
 struct Placement {
@@ -111,6 +114,7 @@ struct Plan {
     std::vector<Placement> placements;
     std::vector<Preemption> preemptions;
     bool more = false;  // the work bound was reached: call again soon
+    bool learned = false;  // prices were found anew: `learned` is worth storing
 };
 
 struct PassLimits {
@@ -168,6 +172,12 @@ class Engine {
     std::vector<FreeSlice> largest_free() const;  // per GPU model
     // What a tenant holds now, its descendants included.
     Usage usage(const std::string& tenant) const;
+
+    // Where the plugins that queues name come from; null (the default) = there are none. Must outlive the engine or be taken away again.
+    void set_hooks(HookSource* hooks);
+
+    // What the policies that learn have learned, as text for the store (Remembered). Not part of the state hash.
+    std::string learned() const;
 
     std::uint64_t state_hash() const;
 

@@ -19,12 +19,27 @@ inline std::span<const EnumName<Policy>> enum_names(Policy) {
     return names;
 }
 
+// A placement plugin that a queue uses: "spread_tenant", or "spread_tenant=0.5". A weight of 1 counts as much as the queue's whole policy.
+struct PluginUse {
+    std::string name;
+    double weight = 1;
+    bool operator==(const PluginUse&) const = default;
+};
+template <class V>
+void describe(V& v, PluginUse& p) {
+    v.field("name", p.name, "Plugin.");
+    v.field("weight", p.weight, "Against 1 for the queue's policy.");
+}
+Result<void> from_text(std::string_view text, PluginUse& out);
+std::string to_text(const PluginUse& use);
+
 struct QueueSpec {
     std::string name;
-    Policy policy = Policy::best_fit;
+    Policy policy = Policy::price;
     Priority priority{500};  // of jobs that give none
     bool default_preemptible = false;
     std::vector<JobType> types;  // job types that go here when they name no queue
+    std::vector<PluginUse> plugins;
 };
 template <class V>
 void describe(V& v, QueueSpec& q) {
@@ -33,6 +48,7 @@ void describe(V& v, QueueSpec& q) {
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
     v.field("types", q.types, "Job types that wait here when they name no queue.");
+    v.field("plugins", q.plugins, "Placement plugins, as NAME or NAME=WEIGHT; a weight of 1 counts as much as the policy.");
 }
 
 // Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.

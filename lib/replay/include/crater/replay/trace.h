@@ -3,10 +3,9 @@
 //
 // The folder is that of the OpenB trace (ATC'23, "Beware of Fragmentation"):
 //   openb_node_list_gpu_node.csv    sn, cpu_milli, memory_mib, gpu, model
-//   openb_pod_list_WORKLOAD.csv     name, cpu_milli, memory_mib, num_gpu, gpu_milli, and gpu_spec where cards
-//   differ arrivals_compact/WORKLOAD.txt   lines "arrival SEED n n n ..." (numbers in the pods' names, in
-//   order of arrival) and
-//                                   "rank SEED r r r ..." (the rank of each server, servers in order of name)
+//   openb_pod_list_WORKLOAD.csv     name, cpu_milli, memory_mib, num_gpu, gpu_milli; gpu_spec if cards differ
+//   arrivals_compact/WORKLOAD.txt   "arrival SEED n n n ...": numbers in the pods' names, in order of arrival
+//                                   "rank SEED r r r ...": of each server, servers in order of name
 // Units as in the files: milli = a thousandth of a core or card, memory in MiB.
 #pragma once
 

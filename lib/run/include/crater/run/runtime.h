@@ -57,6 +57,22 @@ struct Adopted {
     TaskEvent last;  // running, or the exit that happened meanwhile
 };
 
+// An ended attempt whose exit is known where it must be, and whose record, log and folder are still here.
+struct Kept {
+    TaskId id;
+    Instant ended;
+};
+// A folder of a job that outlives its attempts.
+struct JobFolder {
+    enum class Kind { checkpoints, output } kind = Kind::checkpoints;
+    std::string job;
+    Instant used;  // when its last attempt here ended
+};
+// Of the disk below the runtime's data; total 0 = unknown.
+struct Space {
+    Bytes free, total;
+};
+
 class Runtime {
   public:
     using Listener = std::function<void(TaskEvent)>;
@@ -76,6 +92,11 @@ class Runtime {
     virtual void settle(const TaskId& id) { (void)id; }
     // Drops the record, logs and folder of an ended task; a running one is ignored.
     virtual void forget(const TaskId& id) = 0;
+    // What could be dropped: who does so, and when, is the owner's business (agent/retention.h).
+    virtual std::vector<Kept> kept() { return {}; }
+    virtual std::vector<JobFolder> job_folders() { return {}; }  // of jobs of which nothing runs here
+    virtual void drop(const JobFolder& folder) { (void)folder; }
+    virtual Space space() { return {}; }
     virtual std::vector<TaskUsage> usage() = 0;
     // Bytes of the task's log from `offset`; the offset after them. not_found when there is no such log.
     virtual Result<std::pair<std::string, std::int64_t>> log(const TaskId& id, std::int64_t offset, std::size_t bytes_max) = 0;

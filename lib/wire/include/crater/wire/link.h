@@ -37,7 +37,7 @@ class Connector {
 // Over WebSockets, posted to `loop`. `endpoints` (http, https, ws or wss URLs) are tried in turn, one per attempt; one without a path of
 // its own gets `path`. `token` goes into Authorization. Destroying the connector closes its links; nothing more is called then.
 std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout,
-                                               std::string path = "/api/v1/agent");
+                                               std::string path = "/api/v1/agent", ClientOptions options = {});
 // The accepting side: wraps an accepted WebSocket; callbacks are posted to `loop`.
 std::shared_ptr<Link> websocket_link(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks);
 

@@ -34,8 +34,25 @@ void describe(V& v, ResourcePool& p) {
     v.field("devices", p.devices, "GPU indexes.");
     v.field("cores", p.cores, "Cores.", {.minimum = 0, .maximum = 1e6});
     v.field("reserved_cores", p.reserved_cores, "Cores kept for the system.", {.minimum = 0, .maximum = 1e6});
-    v.field("size", p.size, "Memory or disk size.");
-    v.field("path", p.path, "Folder whose disk serves tasks.");
+    v.field("size", p.size, "Most of the memory or disk that is offered.");
+    v.field("path", p.path, "Folder on the disk that `size` bounds; all disks when absent.");
+}
+
+// How long what ended tasks left stays on the node; 0 = for ever. See agent/retention.h.
+struct RetentionConfig {
+    Millis logs{7ll * 86'400'000};
+    Millis checkpoints{30ll * 86'400'000};
+    Millis output{90ll * 86'400'000};
+    double disk_free_min_percent = 5;
+};
+template <class V>
+void describe(V& v, RetentionConfig& r) {
+    v.field("logs", r.logs, "Log, record and working folder of an ended task; 0 keeps them.");
+    v.field("checkpoints", r.checkpoints, "Checkpoints of a job after its last attempt on this node; 0 keeps them.");
+    v.field("output", r.output, "Output of a job after its last attempt on this node; 0 keeps it.");
+    v.field("disk_free_min_percent", r.disk_free_min_percent,
+            "With less of the data folder's disk free, logs and working folders of ended tasks go before their time, oldest first; 0 is off.",
+            {.minimum = 0, .maximum = 90});
 }
 
 // /etc/crater/agent.yaml. SPEC 4.
@@ -52,6 +69,8 @@ struct Config {
     std::string probe_config;
     Millis heartbeat_interval{10'000};  // the scheduler's value wins
     Millis heartbeat_timeout{30'000};
+    RetentionConfig retention;
+    std::string log_level;  // empty: --log-level's
 };
 template <class V>
 void describe(V& v, Config& c) {
@@ -67,8 +86,12 @@ void describe(V& v, Config& c) {
     v.field("probe_config", c.probe_config, "Calibration values.");
     v.field("heartbeat_interval", c.heartbeat_interval, "How often to report; the scheduler's value wins.");
     v.field("heartbeat_timeout", c.heartbeat_timeout, "Silence after which the link is dialled again.");
+    v.field("retention", c.retention, "How long what ended tasks left stays here.");
+    v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 Result<Config> read_config(std::string_view yaml);
+// The top-level settings in which two configurations differ.
+std::vector<std::string> changed_settings(const Config& a, const Config& b);
 
 struct Env {
     const Clock& clock;
@@ -92,6 +115,12 @@ class Agent {
     void start();  // adopts what still runs, then dials until it is told to stop
     // Ends the link. With `stop_tasks` every task gets SIGTERM and its grace first; `done` runs when all have ended.
     void stop(bool stop_tasks, std::function<void()> done);
+
+    // The configuration was read again: labels, pools and retention hold at once; what needs a restart is named.
+    struct Reloaded {
+        std::vector<std::string> applied, at_restart;
+    };
+    Reloaded reload(Config config);
 
     // Its own books: what it holds, by (job, task, attempt).
     const std::map<run::TaskId, Held>& table() const;

@@ -63,7 +63,7 @@ struct Config {
     std::optional<TlsConfig> tls;
     MetricsConfig metrics;
     StoreConfig store;
-    Policy scheduling_policy = Policy::best_fit;  // of queues that name none
+    Policy scheduling_policy = Policy::price;  // of queues that name none
     Millis heartbeat_interval{10'000};
     Millis heartbeat_timeout{30'000};
     Millis sample_interval{5'000};
@@ -72,8 +72,12 @@ struct Config {
     AllDataConfig alldata;
     engine::Settings scheduling;
     std::vector<QueueSpec> queues = default_queues();
+    std::map<std::string, Quota> quota_policies;  // sets of caps that a job may be put under by name
+    std::string plugin_dir;    // folder of placement plugins; empty = none
+    Millis plugin_budget{5};   // of one plugin for one decision
     std::string console_dir;  // the built console; empty = not served
     std::string path_prefix;  // "/crater": serve everything below it too
+    std::string log_level;    // empty: --log-level's
 
     // training (best_fit, medium), inference (spread, high), offline (priority, low, preemptible).
     static std::vector<QueueSpec> default_queues();
@@ -94,11 +98,20 @@ void describe(V& v, Config& c) {
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
     v.field("queues", c.queues, "Queues.");
+    v.field("quota_policies", c.quota_policies, "Named sets of caps; a job that names one in quota_policy may not ask for more.");
+    v.field("plugin_dir", c.plugin_dir, "Folder of placement plugins; none when absent.");
+    v.field("plugin_budget", c.plugin_budget, "How long a decision waits for one plugin; who is late three times is disabled.");
     v.field("console_dir", c.console_dir, "Folder of the built console.");
     v.field("path_prefix", c.path_prefix, "Serve everything below this path too.");
+    v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 
 // Strict reading of YAML, with every spelling of SPEC 10.7 and checks across fields.
 Result<Config> read_config(std::string_view yaml);
+
+// The top-level settings in which two configurations differ, and whether a running scheduler takes over a new value. All others need a
+// restart. SPEC 10.7.
+std::vector<std::string> changed_settings(const Config& a, const Config& b);
+bool reloadable(std::string_view setting);
 
 }  // namespace crater::scheduler

@@ -36,13 +36,20 @@ struct JobFilter {
     Instant since;                                // submitted at or after
 };
 
+struct NodeFilter {
+    std::optional<NodeState> state;
+    std::string label;  // key or key=value
+    std::string name;   // a part of it
+};
+
 class ReadModel {
   public:
     JobRecordPtr job(const std::string& id) const;
     // Sorted by `sort` ("submitted", "-submitted", "name", "state", "priority", "id"); the cursor is opaque and stays valid under changes.
     Result<api::Page<api::JobRow>> jobs(const JobFilter& filter, std::string_view sort, std::size_t limit, std::string_view cursor) const;
     std::shared_ptr<const api::NodeView> node(const std::string& name) const;
-    Result<api::Page<api::NodeRow>> nodes(std::optional<NodeState> state, const std::string& label, std::size_t limit, std::string_view cursor) const;
+    // By name, downwards when `descending`.
+    api::Page<api::NodeRow> nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const;
     std::vector<api::QueueView> queues() const;
     std::vector<Tenant> tenants() const;
     std::optional<api::QuotaView> quota(const std::string& tenant) const;

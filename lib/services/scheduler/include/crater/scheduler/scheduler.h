@@ -24,6 +24,10 @@
 #include "crater/wire/callback.h"
 #include "crater/wire/link.h"
 
+namespace crater::plugin {
+class Registry;
+}
+
 namespace crater::scheduler {
 
 struct Env {
@@ -33,6 +37,7 @@ struct Env {
     store::Store& store;
     wire::CallbackSender* callbacks = nullptr;  // null: no callbacks are configured
     Metrics* metrics = nullptr;
+    plugin::Registry* plugins = nullptr;        // null: no placement plugins
     std::function<void(const Error&)> on_fatal;
 };
 
@@ -94,6 +99,11 @@ class Scheduler {
     void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
 
     // ---- questions that need the engine, on the loop ----
+    // The configuration was read again: what a running scheduler can take over holds from the next decision on; the rest is named.
+    struct Reloaded {
+        std::vector<std::string> applied, at_restart;
+    };
+    Reloaded reload(Config config);
     void why(const std::string& job, Reply<engine::Why> reply);
     void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
     // The agents' own tables, of the nodes that answer within `wait`, and where they differ from the books. The comparison allows for what is
@@ -102,6 +112,7 @@ class Scheduler {
     struct TableRow { std::string node, job, state; std::int64_t task = 0, attempt = 0; Allocation allocation; };
     struct Tables { std::vector<TableRow> rows; std::vector<std::string> differences; };
     void tables(Millis wait, Reply<Tables> reply);
+    void plugins(Reply<std::vector<api::PluginView>> reply);
 
     // Streams a task's log: `data` for each piece, then `end` once. Returns a handle for `stop_log`.
     std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);

@@ -1,0 +1,77 @@
+// Asking the plugins of a queue about the best candidates for a task.
+#include "crater/engine/hooks.h"
+#include "engine_impl.h"
+#include "place/level.h"
+
+namespace crater::engine {
+
+// What is used of a node at this moment of a decision, what is only booked for it included.
+NodeBook Engine::Impl::book_now(int n) const {
+    const Node& node = cluster_.node(n);
+    const Ledger& books = cluster_.used();
+    const NodeUse& use = books.nodes[static_cast<std::size_t>(n)];
+    NodeBook out;
+    out.node = node.name;
+    out.cpu_used = MilliCpu(use.cpu), out.cpu_total = MilliCpu(node.cpu);
+    out.memory_used = Bytes(use.memory), out.memory_total = Bytes(node.memory);
+    out.tasks = use.tasks;
+    for (std::size_t d = 0; d < node.domains.size(); ++d) {
+        out.bandwidth_total += BytesPerSecond(node.domains[d].bandwidth);
+        out.bandwidth_used += BytesPerSecond(books.domains[static_cast<std::size_t>(node.domains_at) + d].bandwidth);
+    }
+    for (std::size_t k = 0; k < node.disks.size(); ++k) {
+        const DiskUse& disk = books.disks[static_cast<std::size_t>(node.disks_at) + k];
+        out.disk_total += Bytes(node.disks[k].size), out.disk_used += Bytes(disk.size);
+        out.iops_total += Iops(node.disks[k].iops), out.iops_used += Iops(disk.iops);
+    }
+    for (std::size_t c = 0; c < node.cards.size(); ++c) {
+        const CardUse& card = books.cards[static_cast<std::size_t>(node.cards_at) + c];
+        out.cards.push_back({MilliGpu(card.compute), Mebibytes(card.memory), Mebibytes(cluster_.type(node.cards[c].type).memory), card.tasks,
+                             card.exclusive > 0});
+    }
+    return out;
+}
+
+// `before`: where the tasks placed earlier in this decision went.
+Spot Engine::Impl::ask_plugins(const JobSlot& slot, std::span<const Slices> before, Trace& trace) {
+    const auto& queue = backlog_.queue(slot.queue).spec;
+    const auto uses = hooks_of(queue, hooks_);
+    const auto spots = seats_.top(slot.shape, hook_candidates, looked_);
+    if (spots.empty() || uses.empty()) return spots.empty() ? Spot{} : spots.front();
+    const Shape& shape = shapes_.at(slot.shape);
+    std::vector<NodeBook> books;
+    std::vector<NodeView> views;
+    books.reserve(spots.size());
+    for (const Spot& spot : spots) {
+        Neighbours neighbours;
+        for (const auto& held : held_on_[static_cast<std::size_t>(spot.node)]) {
+            neighbours.of_tenant += job(held.job).tenant == slot.tenant;
+            neighbours.of_job += held.job == slot.position;
+        }
+        for (const auto& slices : before)
+            if (slices.node == spot.node) ++neighbours.of_tenant, ++neighbours.of_job;
+        Look look(shape, cluster_, spot.node);
+        if (spot.card >= 0) look.take(spot.card);
+        books.push_back(book_now(spot.node));
+        views.push_back(view_of(look.node.inventory, books.back(), neighbours, candidate(shape, spot.node, spot.level).score,
+                                look.choice() ? look.choice()->cards : 0));
+    }
+    const Hooked said = ask_hooks(uses, {&slot.info, slot.type, slot.waiting}, views);
+    // What they said cannot be had again: it is taken down at once.
+    trace.shape = slot.shape;
+    auto written = std::make_shared<DecisionTrace>();
+    written->policy = name_of(shape.policy);
+    for (const auto& ranked : said.ranked) {
+        if (written->candidates.size() == trace.best.size()) break;
+        Candidate shown = candidate(shape, spots[ranked.position].node, spots[ranked.position].level);
+        shown.score = ranked.score;
+        shown.terms.insert(shown.terms.end(), ranked.terms.begin(), ranked.terms.end());
+        written->candidates.push_back(std::move(shown));
+    }
+    written->rejections = rejections(shape, trace);
+    written->rejections.insert(written->rejections.end(), said.rejections.begin(), said.rejections.end());
+    trace.written = std::move(written);
+    return said.ranked.empty() ? Spot{} : spots[said.ranked.front().position];
+}
+
+}  // namespace crater::engine

@@ -1,0 +1,163 @@
+// The index against a look at every node: whatever happened before, the node it names is the best by level and then by name.
+#include "place/seats.h"
+
+#include "crater/base/clock.h"
+#include "testing.h"
+
+namespace crater::engine {
+namespace {
+
+using namespace testing;
+
+struct Yard {
+    explicit Yard(std::uint64_t seed, bool one_type, bool mixed) : rng(seed), cluster(Settings{}) {
+        shapes.gone = [this](int shape) { seats.leave(shape), pricing.leave(shape); };
+        pricing.use(Policy::price);
+        pricing.use(Policy::fragmentation);
+        for (int n = 0; n < 12; ++n) {
+            const bool small = !one_type && n % 3 == 0;
+            NodeInventory node = make_node("n" + std::to_string(n), n % 5 == 4 ? 0 : small ? 2 : 4, n % 2 + 1, small ? 16384 : 40960,
+                                           small ? "t4" : "a100-pcie-40gb");
+            if (mixed && n == 5) node.gpus[1].model = "t4";
+            cluster.set_node(node);
+        }
+    }
+
+    // Any request: parts, whole cards, several, none; of any policy.
+    Shape any_shape(Policy policy) {
+        JobMaker job("j");
+        job.cpu(static_cast<std::int64_t>(rng.below(12)) * 700);
+        job.memory(static_cast<std::int64_t>(rng.below(80)) * gib);
+        switch (rng.below(5)) {
+            case 0: break;
+            case 1: job.gpus(static_cast<std::int64_t>(1 + rng.below(9)) * 100); break;
+            case 2: job.gpus(1000).gpu_memory(static_cast<std::int64_t>(1 + rng.below(20)) * 1024); break;
+            case 3: job.gpus(static_cast<std::int64_t>(1 + rng.below(4)) * 1000); break;
+            case 4:
+                job.gpus(1000).gpu_memory(8192);
+                job.spec.resources.gpu.compute = MilliGpu(static_cast<std::int64_t>(1 + rng.below(10)) * 100);
+        }
+        if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
+        if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
+        return make_shape(job.spec, policy, cluster, {});
+    }
+
+    Spot looked_for(int shape) const {
+        Spot best;
+        for (const int n : cluster.by_name()) {
+            const Verdict verdict = judge.verdict(shape, Look(shapes.at(shape), cluster, n));
+            if (verdict.level > best.level) best = {n, verdict.level};
+        }
+        return best;
+    }
+
+    void change_something() {
+        switch (rng.below(12)) {
+            case 0: cluster.set_flags(node(), rng.below(2) == 0, false); break;
+            case 1: {
+                NodeInventory inventory = cluster.node(node()).inventory;
+                if (!inventory.gpus.empty() && held.empty()) inventory.gpus[0].healthy ^= true, cluster.set_node(inventory);
+                break;
+            }
+            default:
+                if (held.empty() || rng.below(3) > 0) return;
+                const auto at = static_cast<std::size_t>(rng.below(held.size()));
+                cluster.book(*held[at], -1);
+                held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+    }
+    int node() { return static_cast<int>(rng.below(static_cast<std::uint64_t>(cluster.size()))); }
+
+    SeededRng rng;
+    Cluster cluster;
+    Shapes shapes;
+    Pricing pricing{cluster};
+    Judge judge{cluster, shapes, pricing};
+    Seats seats{judge};
+    std::vector<std::unique_ptr<Slices>> held;
+};
+
+void run(std::uint64_t seed, bool one_type, bool mixed) {
+    Yard yard(seed, one_type, mixed);
+    std::vector<int> known;
+    for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack})
+        for (int i = 0; i < 8; ++i) known.push_back(yard.shapes.take(yard.any_shape(policy)));
+    for (int step = 0; step < 400; ++step) {
+        const int shape = known[yard.rng.below(known.size())];
+        yard.pricing.arrived(shape, yard.shapes.at(shape), 1);
+        if (yard.pricing.reprice() != Pricing::News::none) yard.seats.levels_changed();
+        int looked = 0;
+        Trace trace;
+        const Spot found = yard.seats.best(shape, looked, step % 2 ? &trace : nullptr);
+        const Spot wanted = yard.looked_for(shape);
+        ASSERT_EQ(found.node, wanted.node) << "seed " << seed << " step " << step << " levels " << found.level << " " << wanted.level;
+        ASSERT_EQ(found.level, wanted.level) << "seed " << seed << " step " << step;
+        if (step % 2) {
+            ASSERT_EQ(trace.best[0].node, found.node);
+        }
+        if (found) {
+            Look look(yard.shapes.at(shape), yard.cluster, found.node);
+            if (found.card >= 0) look.take(found.card);
+            ASSERT_TRUE(look.choice()) << "the card that was chosen can be had";
+            // Some bookings are only tried.
+            auto slices = std::make_unique<Slices>(look.slices());
+            const auto mark = yard.cluster.mark();
+            yard.cluster.try_book(*slices, 1);
+            if (yard.rng.below(4) == 0) {
+                (void)yard.seats.best(known[yard.rng.below(known.size())], looked);
+                yard.cluster.undo_to(mark);
+            } else {
+                yard.cluster.keep(mark);
+                yard.held.push_back(std::move(slices));
+            }
+        }
+        yard.change_something();
+    }
+}
+
+TEST(Seats, name_the_best_node_by_level_and_then_by_name) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, true, false));
+}
+TEST(Seats, name_the_best_node_among_cards_of_several_types) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, false));
+}
+TEST(Seats, name_the_best_node_where_one_has_cards_of_several_types) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, true));
+}
+
+TEST(Thresholds, tell_who_is_served_and_how_many_nodes_are_short) {
+    Thresholds thresholds;
+    thresholds.build(std::vector<std::int64_t>{0, 5, 3, 5, 9});
+    EXPECT_TRUE(thresholds.met(thresholds.index(4)).has(2));
+    EXPECT_FALSE(thresholds.met(thresholds.index(4)).has(1));
+    EXPECT_TRUE(thresholds.met(thresholds.index(5)).has(3));
+    EXPECT_TRUE(thresholds.met(thresholds.index(0)).has(0)) << "who needs nothing is always served";
+    for (const std::int64_t amount : {0, 3, 4, 8, 9, 20}) thresholds.count(thresholds.index(amount), 1);
+    EXPECT_EQ(thresholds.nodes_short(0), 0);
+    EXPECT_EQ(thresholds.nodes_short(2), 1);
+    EXPECT_EQ(thresholds.nodes_short(1), 3);
+    EXPECT_EQ(thresholds.nodes_short(4), 4);
+}
+
+TEST(MaxTree, gives_the_highest_and_among_equals_the_lowest_position) {
+    SeededRng rng(3);
+    for (const std::size_t size : {1U, 15U, 16U, 17U, 300U, 5000U}) {
+        MaxTree tree;
+        tree.reset(size);
+        EXPECT_TRUE(tree.empty());
+        std::vector<std::int32_t> plain(size, MaxTree::none);
+        for (int step = 0; step < 500; ++step) {
+            const auto at = static_cast<std::size_t>(rng.below(size));
+            plain[at] = static_cast<std::int32_t>(rng.below(20)) - 1;
+            tree.set(at, plain[at]);
+            const auto best = std::max_element(plain.begin(), plain.end());
+            ASSERT_EQ(tree.top_value(), *best);
+            if (*best >= 0) {
+                ASSERT_EQ(tree.top(), static_cast<std::size_t>(best - plain.begin()));
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace crater::engine

@@ -1,0 +1,162 @@
+// What each waiting job waits for, as its shown reason. The engine is asked a few times a second and once for all jobs that are alike; a
+// job is written only when its reason became another one, and not more often than `settles`.
+#include <algorithm>
+#include <unordered_set>
+
+#include "crater/base/ids.h"
+#include "impl.h"
+
+namespace crater::scheduler {
+namespace {
+
+constexpr Millis pause{250};          // between two rounds
+constexpr Millis settles{10'000};     // a reason stays at least so long
+constexpr int questions_max = 4;      // to the engine in one round
+constexpr int changes_max = 200;      // written in one round
+constexpr std::size_t looks_max = 4'000;  // jobs looked at in one round; the next goes on behind them
+
+// Reasons that say nothing of what it waits for yet, or said it before. Any other tells what happened to it, and stays.
+bool open_reason(Reason reason) { return reason == Reason::submitted || (reason >= Reason::waiting_for_resources && reason <= Reason::held_by_queue && reason != Reason::waiting_for_dependency); }
+
+struct Row {
+    std::string_view binding;  // name of what binds, or how it begins
+    Reason reason;
+};
+constexpr Row rows[] = {
+    {"quota", Reason::waiting_for_quota},           {"order", Reason::held_by_queue},    {"preemption", Reason::waiting_for_preemption},
+    {"dependency", Reason::waiting_for_dependency}, {"gpu", Reason::waiting_for_gpu},    {"cpu", Reason::waiting_for_cpu},
+    {"memory", Reason::waiting_for_memory},         {"disk", Reason::waiting_for_disk},  {"node", Reason::waiting_for_node},
+    {"runtime", Reason::waiting_for_node},
+};
+
+Reason reason_of(const engine::Why& why, std::int64_t tasks) {
+    const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return why.binding.starts_with(r.binding); });
+    const Reason reason = row == std::end(rows) ? Reason::waiting_for_resources : row->reason;
+    const bool of_nodes = reason != Reason::waiting_for_quota && reason != Reason::held_by_queue && reason != Reason::waiting_for_preemption;
+    const bool room_for_some = std::any_of(why.nodes.begin(), why.nodes.end(), [](const engine::NodeVerdict& n) { return n.filter.empty(); });
+    return tasks > 1 && of_nodes && room_for_some ? Reason::waiting_for_gang : reason;
+}
+
+}  // namespace
+
+// Jobs of one kind wait for the same.
+std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
+    if (job.kind) return job.kind;
+    const JobSpec& spec = job.fixed->spec;
+    JobSpec alike;
+    alike.queue = job.fixed->queue;
+    alike.tenant = job.fixed->tenant;
+    alike.priority.value = static_cast<int>(job.fixed->priority);
+    alike.preemptible = job.fixed->preemptible;
+    alike.type = spec.type;
+    alike.tasks = spec.tasks;
+    alike.resources = spec.resources;
+    alike.node = spec.node;
+    alike.numa_binding_policy = spec.numa_binding_policy;
+    alike.image = spec.image;
+    return job.kind = hash64(stored_text(alike)) | 1;
+}
+
+// The job behind the one looked at last, queue by queue; from the front again behind the last.
+Job* Scheduler::Impl::next_waiting() {
+    auto queue = queues_.lower_bound(explain_queue_);
+    for (std::size_t tries = 0; tries <= queues_.size(); ++tries) {
+        if (queue == queues_.end()) queue = queues_.begin();
+        if (queue->first != explain_queue_) explain_queue_ = queue->first, explain_job_ = {};
+        const auto job = queue->second.waiting.upper_bound(explain_job_);
+        if (job != queue->second.waiting.end()) {
+            explain_job_ = *job;
+            return find(job->second);
+        }
+        explain_job_ = {};
+        if (++queue == queues_.end()) queue = queues_.begin();
+        explain_queue_ = queue->first;
+    }
+    return nullptr;
+}
+
+void Scheduler::Impl::explain_soon() {
+    explain_wanted_ = true;
+    if (explain_timer_ || stopped_) return;
+    explain_timer_ = env_.loop.after(pause, [this] {
+        explain_timer_ = 0;
+        if (!stopped_) explain_waiting();
+    });
+}
+
+void Scheduler::Impl::explain_waiting() {
+    const std::uint64_t round = ++explain_round_;
+    if (std::exchange(explain_wanted_, false)) {
+        explain_from_ = round;
+        explain_seen_ = 0;
+    }
+    struct Kind {
+        std::uint64_t asked = 0;  // in which round
+        Job* job = nullptr;       // the first of them
+        std::uint64_t key = 0;
+    };
+    std::vector<Kind> kinds;
+    std::unordered_set<std::uint64_t> seen;
+    std::vector<Job*> waiting;
+    std::size_t all = 0;
+    for (const auto& [name, queue] : queues_) all += queue.waiting.size();
+    for (std::size_t looked = std::min(all, looks_max); looked > 0; --looked) {
+        Job* job = next_waiting();
+        if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
+        waiting.push_back(job);
+        const std::uint64_t key = kind_of(*job);
+        if (!seen.insert(key).second) continue;
+        const auto known = explained_.find(key);
+        kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
+    }
+    explain_seen_ += std::min(all, looks_max);
+    if (all <= looks_max) std::erase_if(explained_, [&](const auto& entry) { return !seen.contains(entry.first); });
+    else if (explained_.size() > 4 * looks_max) explained_.clear();
+    // Those never explained first, then what was explained longest ago.
+    std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.asked < b.asked; });
+    bool more = false;
+    int asked = 0;
+    for (const Kind& kind : kinds) {
+        if (kind.asked >= explain_from_) break;
+        if (asked++ == questions_max) {
+            more = true;
+            break;
+        }
+        if (const auto why = engine_.why(kind.job->id(), now())) explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec.tasks), round};
+    }
+    int changes = 0;
+    for (Job* job : waiting) {
+        const auto known = explained_.find(job->kind);
+        if (known == explained_.end() || known->second.reason == job->status().reason) continue;
+        const bool first = job->status().reason == Reason::submitted;
+        if (!first && now() - job->explained < settles) {
+            more = true;
+            continue;
+        }
+        if (changes++ == changes_max) {
+            more = true;
+            break;
+        }
+        show_waiting(*job, known->second.reason);
+    }
+    if (more) explain_seen_ = 0;  // once round again
+    if ((more || explain_seen_ < all) && !explain_timer_)
+        explain_timer_ = env_.loop.after(pause, [this] {
+            explain_timer_ = 0;
+            if (!stopped_) explain_waiting();
+        });
+}
+
+// No step of its life: no line of its history, no word to AllData, but a live event.
+void Scheduler::Impl::show_waiting(Job& job, Reason reason) {
+    JobStatus& status = job.status();
+    status.reason = reason;
+    status.detail.clear();
+    for (TaskStatus& task : status.tasks)
+        if (task.state == State::pending && open_reason(task.reason)) task.reason = reason, task.detail.clear();
+    job.explained = now();
+    event("job", job.id(), std::string(name_of(status.state)), std::string(name_of(reason)), "");
+    touch(job);
+}
+
+}  // namespace crater::scheduler
