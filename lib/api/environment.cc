@@ -16,7 +16,7 @@ constexpr std::size_t names_max = 2048, name_bytes_max = 256, value_bytes_max = 
 
 // Set for every task from what it holds; a document that set them would be overruled, so it is refused.
 constexpr std::array given{
-    "CRATER_JOB_ID"sv,       "CRATER_TASK_INDEX"sv,      "CRATER_GPU_IDS"sv,     "CRATER_GPU_MEMORY_MB"sv,
+    "CRATER_ARRAY_INDEX"sv, "CRATER_JOB_ID"sv,       "CRATER_TASK_INDEX"sv,      "CRATER_GPU_IDS"sv,     "CRATER_GPU_MEMORY_MB"sv,
     "CRATER_CPU_CORES"sv,    "CRATER_CPU_SET"sv,         "CRATER_NUMA_NODE"sv,   "CRATER_CHECKPOINT_PATH"sv,
     "CRATER_RESUME_FROM"sv,  "CRATER_TEMP_PATH"sv,       "CRATER_IO_SOCKET"sv,   "CRATER_OUTPUT_PATH"sv,
     "CUDA_VISIBLE_DEVICES"sv, "NVIDIA_VISIBLE_DEVICES"sv, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"sv};

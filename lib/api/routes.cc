@@ -50,6 +50,7 @@ const std::vector<QueryParameter> job_filters{
     {"user", "Name of the token that submitted it."},
     {"type", "training, inference, batch or interactive."},
     {"node", "Node it holds slices on."},
+    {"label", "Label, as key or key=value; crater.array=ID for the jobs of an array."},
     {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
 const std::vector<QueryParameter> node_filters{
     limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
@@ -81,7 +82,7 @@ const std::vector<Route>& table() {
     static const std::vector<Route> rows{
         // ---- jobs
         {"POST", "/api/v1/jobs", work, "submit_job",
-         "Submit a job. 201 with the job; the same key and body again 200, another body 409; 422 when no node could ever hold it.",
+         "Submit a job. 201 with the job, of an array with the first; the same key and body again 200, another body 409; 422 when no node could ever hold it.",
          {}, schema<JobSpec, "JobSpec">, schema<JobView, "JobView">, "jobs", idempotent},
         {"GET", "/api/v1/jobs", look, "list_jobs", "Jobs, newest first.", job_filters, nullptr, schema<Page<JobRow>, "JobPage">, "jobs"},
         {"GET", "/api/v1/jobs/{id}", look, "get_job", "A job in full. A task_id serves as well as a job id.", {}, nullptr,
@@ -94,7 +95,7 @@ const std::vector<Route>& table() {
          schema<JobMetrics, "JobMetrics">, "jobs"},
         {"GET", "/api/v1/jobs/{id}/logs", look, "get_job_logs", "What a task wrote, as text.", log_parameters, nullptr, nullptr, "jobs",
          false, "text/plain"},
-        {"POST", "/api/v1/jobs/{id}/cancel", work, "cancel_job", "End it, with its grace period.", {}, schema<ReasonBody, "ReasonBody">,
+        {"POST", "/api/v1/jobs/{id}/cancel", work, "cancel_job", "End it, with its grace period. The id of an array ends all its jobs.", {}, schema<ReasonBody, "ReasonBody">,
          schema<JobView, "JobView">, "jobs", idempotent},
         {"POST", "/api/v1/jobs/{id}/evict", manage, "evict_job", "Take its slices away.", {}, schema<ReasonBody, "ReasonBody">, schema<JobView, "JobView">,
          "jobs", idempotent},
@@ -109,6 +110,15 @@ const std::vector<Route>& table() {
          schema<TopologyView, "TopologyView">, "nodes"},
         {"POST", "/api/v1/nodes/{name}/drain", manage, "drain_node", "Take no new work; `evict` moves what runs.", {},
          schema<ReasonBody, "ReasonBody">, schema<NodeRow, "NodeRow">, "nodes", idempotent},
+        {"POST", "/api/v1/nodes/{name}/taint", manage, "taint_node", "Keep jobs away that do not tolerate it; one taint a key.", {},
+         schema<Taint, "Taint">, schema<NodeRow, "NodeRow">, "nodes", idempotent},
+        {"POST", "/api/v1/nodes/{name}/untaint", manage, "untaint_node", "Take a taint away; without a value, whatever its value.", {},
+         schema<Taint, "Taint">, schema<NodeRow, "NodeRow">, "nodes", idempotent},
+        {"POST", "/api/v1/nodes/{name}/maintenance", manage, "plan_maintenance",
+         "Plan maintenance: until it begins only what ends before is placed, then nothing, and after its end all again.", {},
+         schema<Maintenance, "Maintenance">, schema<NodeRow, "NodeRow">, "nodes", idempotent},
+        {"DELETE", "/api/v1/nodes/{name}/maintenance", manage, "cancel_maintenance", "Give up all maintenance planned or under way.", {},
+         nullptr, schema<NodeRow, "NodeRow">, "nodes"},
         {"POST", "/api/v1/nodes/{name}/resume", manage, "resume_node", "Take work again.", {}, schema<ReasonBody, "ReasonBody">, schema<NodeRow, "NodeRow">,
          "nodes", idempotent},
         // ---- queues, tenants, quotas

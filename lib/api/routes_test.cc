@@ -39,9 +39,9 @@ TEST(Routes, roles_hold_what_the_contract_says) {
     }
     for (const char* operation : {"submit_job", "cancel_job", "get_quota", "get_cluster", "schedule", "release_task", "alldata_apply", "get_job_why"})
         EXPECT_TRUE(may(Role::tenant, operation)) << operation;
-    for (const char* operation : {"list_nodes", "drain_node", "evict_job", "put_queue", "put_quota", "put_tenant", "create_token", "join_agent", "alldata_quota"})
+    for (const char* operation : {"list_nodes", "drain_node", "taint_node", "plan_maintenance", "evict_job", "put_queue", "put_quota", "put_tenant", "create_token", "join_agent", "alldata_quota"})
         EXPECT_FALSE(may(Role::tenant, operation)) << operation;
-    for (const char* operation : {"drain_node", "put_queue", "put_quota", "evict_job", "submit_job"}) EXPECT_TRUE(may(Role::op, operation)) << operation;
+    for (const char* operation : {"drain_node", "taint_node", "untaint_node", "plan_maintenance", "cancel_maintenance", "put_queue", "put_quota", "evict_job", "submit_job"}) EXPECT_TRUE(may(Role::op, operation)) << operation;
     for (const char* operation : {"create_token", "revoke_token", "list_tokens"}) EXPECT_FALSE(may(Role::op, operation)) << operation;
     for (const auto& route : routes()) {
         const bool inside = route.path.starts_with("/api/v1/") || route.path.starts_with("/alldata/");

@@ -16,6 +16,7 @@ constexpr std::size_t argument_bytes_max = 128 << 10;  // Linux takes no longer 
 constexpr std::size_t start_bytes_max = 1 << 20;       // arguments and environment together
 constexpr std::size_t words_max = 4096;                // arguments; and entries of the other lists
 constexpr std::size_t label_value_max = 256;
+constexpr std::int64_t array_max = 10'000;
 constexpr Millis grace_max = std::chrono::hours(1);
 constexpr Millis span_max = std::chrono::hours(24 * 3653);  // ten years
 
@@ -163,6 +164,25 @@ Result<void> check_node(const NodeConstraint& node) {
     return {};
 }
 
+Result<void> check_near(const JobSpec& s) {
+    CRATER_TRY_VOID(check_size(s.anti_affinity.jobs.size(), 16, "anti_affinity.jobs"));
+    for (std::size_t i = 0; i < s.anti_affinity.jobs.size(); ++i) {
+        const std::string at = fmt::format("anti_affinity.jobs[{}].labels", i);
+        if (s.anti_affinity.jobs[i].labels.empty()) return fail(Code::invalid, "no labels would mean every job", at, "name one label at least, or use node.exclusive");
+        CRATER_TRY_VOID(check_labels(s.anti_affinity.jobs[i].labels, at));
+    }
+    CRATER_TRY_VOID(check_size(s.tolerations.size(), 64, "tolerations"));
+    for (std::size_t i = 0; i < s.tolerations.size(); ++i)
+        CRATER_TRY_VOID(check_labels({{s.tolerations[i].key, s.tolerations[i].value}}, fmt::format("tolerations[{}].key", i)));
+    if (s.topology.required && s.topology.level == TopologyLevel::none)
+        return fail(Code::invalid, "required, but not what", "topology.level", "node, rack or spine");
+    if (s.topology.level == TopologyLevel::node && s.topology.required && s.anti_affinity.spread_tasks && s.tasks > 1)
+        return fail(Code::invalid, "its tasks cannot be on one node and each on another", "anti_affinity.spread_tasks");
+    if (s.array < 0 || s.array > array_max)
+        return fail(Code::invalid, fmt::format("an array of {} jobs; at most {}", s.array, array_max), "array");
+    return {};
+}
+
 Result<void> check_times(const JobSpec& s) {
     CRATER_TRY_VOID(check_span(s.grace_period, grace_max, "grace_period"));
     CRATER_TRY_VOID(check_span(s.max_queue_time, span_max, "max_queue_time"));
@@ -185,8 +205,19 @@ Result<void> validate(const JobSpec& spec) {
     CRATER_TRY_VOID(check_command(spec));
     CRATER_TRY_VOID(check_mounts(spec.mounts));
     CRATER_TRY_VOID(check_node(spec.node));
+    CRATER_TRY_VOID(check_near(spec));
     CRATER_TRY_VOID(check_times(spec));
     return {};
+}
+
+Result<void> validate(const Taint& taint) { return check_labels({{taint.key, taint.value}}, "key"); }
+
+Result<void> validate(const Maintenance& window, Instant now) {
+    if (window.end <= window.start)
+        return fail(Code::invalid, "it ends at " + format(window.end) + ", before it starts", "end");
+    if (window.end <= now) return fail(Code::invalid, "it is over already", "end", "it is " + format(now) + " now");
+    CRATER_TRY_VOID(check_span(window.end - window.start, span_max, "end"));
+    return check_span(std::max(Millis(0), window.start - now), span_max, "start");
 }
 
 JobSpec masked(const JobSpec& spec) {

@@ -15,8 +15,8 @@ Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(no
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
 Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
-Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant) const {
-    return impl_->would_place(job);
+Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {
+    return impl_->would_place(job, now);
 }
 DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
@@ -32,7 +32,10 @@ std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
-    shapes_.gone = [this](int shape) { seats_.leave(shape), pricing_.leave(shape); };
+    shapes_.gone = [this](int shape) {
+        seats_.leave(shape), pricing_.leave(shape);
+        if (bounds_shape_ == shape) bounds_shape_ = -1;
+    };
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
@@ -72,11 +75,15 @@ void Engine::Impl::on(const NodeSet& fact) {
     }
     ++holdings_;
     const int types = cluster_.type_count();
+    const int known = cluster_.find(fact.inventory.name);
+    if (known < 0 || !areas_.stands_still(cluster_, known, fact.inventory)) areas_.forget();
     const int n = cluster_.set_node(fact.inventory);
     if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();  // a shape may take another part of the new cards
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));
     for (auto& part : moved) {
+        const int crowd = part.slices->crowd;
         *part.slices = cluster_.from_allocation(part.allocation);
+        part.slices->crowd = crowd;
         cluster_.book(*part.slices, 1);
     }
     set_fact(node_facts_[fact.inventory.name], fact_hash(FactKind::node, fact.inventory));
@@ -95,6 +102,31 @@ void Engine::Impl::on(const NodeFlags& fact) {
     if (plain) gained(n);
 }
 
+void Engine::Impl::on(const NodeTaints& fact) {
+    const int n = node_named(fact.node);
+    ++holdings_;
+    cluster_.set_taints(n, fact.taints);
+    FactBytes bytes;
+    bytes.add(fact.node), bytes.add(fact.taints);
+    set_fact(taint_facts_[fact.node], fact.taints.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::taints)));
+    gained(n);
+}
+
+void Engine::Impl::on(const NodeMaintenance& fact) {
+    const int n = node_named(fact.node);
+    ++holdings_;
+    const bool first = !cluster_.maintained();
+    cluster_.set_windows(n, fact.windows, now_);
+    FactBytes bytes;
+    bytes.add(fact.node), bytes.add(fact.windows);
+    set_fact(maintenance_facts_[fact.node], fact.windows.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::maintenance)));
+    gained(n);
+    // From now on it matters how long a job takes.
+    if (first && cluster_.maintained())
+        for (auto& slot : jobs_)
+            if (slot && slot->waiting > 0) reshape(*slot);
+}
+
 void Engine::Impl::on(const NodeRemoved& fact) {
     const int n = node_named(fact.node);
     for (const int p : std::vector<int>(preemptors_)) {
@@ -103,6 +135,9 @@ void Engine::Impl::on(const NodeRemoved& fact) {
             drop_pledge(job(p)), relist(job(p));
     }
     cluster_.remove_node(n);
+    areas_.forget();
+    set_fact(taint_facts_[fact.node], 0);
+    set_fact(maintenance_facts_[fact.node], 0);
     set_fact(node_facts_[fact.node], 0);
     set_fact(flag_facts_[fact.node], 0);
 }
@@ -121,15 +156,31 @@ void Engine::Impl::on(const QueueSet& fact) {
     std::int64_t highest = 0;
     for (int i = 0; i < backlog_.queue_count(); ++i) highest = std::max(highest, queue_overcommit(i));
     if (cluster_.set_queue_overcommit(highest)) limits_changed();
-    for (auto& slot : jobs_) {
-        if (!slot || slot->queue != q) continue;
-        const bool listed = slot->in_class != nullptr;
-        if (listed) delist(*slot);
-        const int before = slot->shape;
-        slot->shape = shapes_.take(make_shape(*slot->info.spec, fact.queue.policy, queue_overcommit(q)));
-        shapes_.drop(before);
-        if (listed) enlist(*slot);
-    }
+    for (auto& slot : jobs_)
+        if (slot && slot->queue == q) reshape(*slot);
+}
+
+Shape Engine::Impl::shape_of(const JobSpec& spec, const std::string& queue, int crowd) const {
+    const int q = backlog_.find(queue);
+    const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
+    return make_shape(spec, policy, cluster_, {crowd, cluster_.maintained(), q < 0 ? 0 : queue_overcommit(q)});
+}
+
+Shape Engine::Impl::shape_of(const JobSlot& slot) const { return shape_of(*slot.info.spec, slot.info.queue, slot.crowd); }
+
+// Something around it changed, and with it what it asks for.
+void Engine::Impl::reshape(JobSlot& slot) {
+    const bool listed = slot.in_class != nullptr;
+    const int before = slot.shape, after = shapes_.take(shape_of(slot));
+    if (listed && after != before) delist(slot);
+    slot.shape = after;
+    shapes_.drop(before);
+    if (listed && after != before) enlist(slot);
+}
+
+void Engine::Impl::advance(Instant now) {
+    now_ = now;
+    for (const int n : cluster_.advance(now)) gained(n);
 }
 
 void Engine::Impl::on(const TenantSet& fact) {
@@ -186,9 +237,10 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->position = position;
     slot->queue = backlog_.intern(fact.job.queue);
     slot->tenant = tenants_.intern(fact.job.tenant);
-    const Policy policy = backlog_.queue(slot->queue).spec.policy;
-    pricing_.use(policy);
-    slot->shape = shapes_.take(make_shape(*fact.job.spec, policy, queue_overcommit(slot->queue)));
+    pricing_.use(backlog_.queue(slot->queue).spec.policy);
+    bool avoids_anew = false;
+    slot->crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
+    slot->shape = shapes_.take(shape_of(*slot));
     slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
     slot->waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;
@@ -200,6 +252,10 @@ void Engine::Impl::on(const JobAdded& fact) {
     pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
     set_fact(slot->fact, job_fact(*slot));
     enlist(*slot);
+    // Who carries what it avoids has to look out for it from now on.
+    if (!avoids_anew) return;
+    for (auto& other : jobs_)
+        if (other && other->waiting > 0 && other->crowd >= 0 && shapes_.at(other->shape).crowd < 0) reshape(*other);
 }
 
 void Engine::Impl::on(const JobUnblocked& fact) {
@@ -226,6 +282,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     set_fact(slot.fact, 0);
     if (slot.info.profile) --profiles_;
     shapes_.drop(slot.shape);
+    cluster_.crowds().drop(slot.crowd);
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
     job_positions_.remove(slot.id_hash, position);
@@ -242,6 +299,7 @@ void Engine::Impl::on(const TaskPlaced& fact) {
     delist(slot);
     drop_pledge(slot);
     Slices slices = cluster_.from_allocation(fact.allocation);
+    slices.crowd = slot.crowd;
     const Node& node = cluster_.node(slices.node);
     for (const auto& part : slices.cards) {
         const CardUse& card = cluster_.used().cards[static_cast<std::size_t>(node.cards_at + part.card)];
@@ -286,6 +344,7 @@ void Engine::Impl::on(const JobRequeued& fact) {
     slot.waiting = static_cast<int>(slot.tasks.size());
     slot.info.preemptions = fact.preemptions;
     set_fact(slot.fact, job_fact(slot));
+    reshape(slot);
     enlist(slot);
 }
 
@@ -299,6 +358,7 @@ void Engine::Impl::on(const TaskRequeued& fact) {
     task.life = TaskSlot::Life::waiting;
     set_fact(task.fact, 0);
     ++slot.waiting;
+    reshape(slot);
     enlist(slot);
 }
 

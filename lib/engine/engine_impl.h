@@ -15,6 +15,7 @@
 #include "place/column.h"
 #include "place/seats.h"
 #include "place/shapes.h"
+#include "place/topology.h"
 #include "quota/tenants.h"
 #include "state/cluster.h"
 #include "state/hash_table.h"
@@ -29,6 +30,8 @@ class Engine::Impl {
     // engine.cc: facts
     void on(const NodeSet& fact);
     void on(const NodeFlags& fact);
+    void on(const NodeTaints& fact);
+    void on(const NodeMaintenance& fact);
     void on(const NodeRemoved& fact);
     void on(const QueueSet& fact);
     void on(const TenantSet& fact);
@@ -50,7 +53,7 @@ class Engine::Impl {
     std::optional<Instant> wake_at() const { return wake_at_; }
     // explain/
     Result<Why> why(const std::string& id, Instant now);
-    DecisionTrace would_place(const EngineJob& job);
+    DecisionTrace would_place(const EngineJob& job, Instant now);
     DecisionTrace words(const Trace& trace) const;
     std::vector<Preemption> would_preempt(const std::string& id, Instant now);
     std::vector<std::string> waiting(const std::string& queue) const;
@@ -96,6 +99,11 @@ class Engine::Impl {
 
     void limits_changed();
     std::int64_t queue_overcommit(int queue) const;  // thousandths; 0: as all
+    // Shapes of jobs, with what they take over from those around them (engine.cc)
+    Shape shape_of(const JobSpec& spec, const std::string& queue, int crowd) const;
+    Shape shape_of(const JobSlot& slot) const;
+    void reshape(JobSlot& slot);
+    void advance(Instant now);
 
     // The backlog (engine.cc)
     void enlist(JobSlot& job);
@@ -121,6 +129,16 @@ class Engine::Impl {
     Spot ask_about(const JobSlot& job, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses, Trace& trace);
     NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
+    // Near each other (place/gang.cc)
+    bool fill_near(const JobSlot& job, std::vector<Slices>& slices, Trace& trace);
+    void refresh_bounds(int shape);
+    std::int64_t bound(const std::vector<int>& nodes) const;
+    std::vector<int> areas_for(const JobSlot& job, TopologyLevel level, bool all);
+    bool fill_area(const JobSlot& job, TopologyLevel level, int area, std::vector<Slices>& slices, Trace* trace);
+    bool fill_nodes(const JobSlot& job, const std::vector<int>& nodes, std::vector<Slices>& slices, Trace* trace);
+    void give_back(const JobSlot& job, std::vector<Slices>& slices, std::size_t mark);
+    bool explain_topology(const JobSlot& job, Why& out);
+    Result<void> check_topology(const JobSpec& spec, const Shape& shape);
     Trace take_down(int shape, Column& view) const;
     Candidate candidate(const Shape& shape, int node, std::int32_t level) const;
     std::vector<Rejection> rejections(const Shape& shape, const Trace& trace) const;
@@ -147,7 +165,7 @@ class Engine::Impl {
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
 
     // Admitting (admit/admit.cc)
-    std::int64_t empty_cluster_holds(const Shape& shape, std::int64_t wanted);
+    std::int64_t empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted);
 
     // Preempting (preempt/)
     std::optional<VictimSet> choose_victims(JobSlot& preemptor, Instant now, Instant* retry_at);
@@ -188,6 +206,14 @@ class Engine::Impl {
     Pricing pricing_{cluster_};
     Judge judge_{cluster_, shapes_, pricing_};
     Seats seats_{judge_};
+    Areas areas_;
+    // By node: how many tasks of the gang placed last it has room for, at most, while its version stands.
+    struct Bound {
+        std::uint64_t version = 0;
+        std::int64_t tasks = 0;
+    };
+    std::vector<Bound> bounds_;
+    int bounds_shape_ = -1;
     Tenants tenants_;
     Backlog backlog_;
     HookSource* hooks_ = nullptr;
@@ -213,10 +239,11 @@ class Engine::Impl {
     } able_;
 
     std::uint64_t facts_ = 0;
-    std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, queue_facts_, tenant_facts_;
+    std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;
 
     int profiles_ = 0;  // jobs that have one
+    Instant now_;  // of the last question
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

@@ -46,6 +46,45 @@ struct Naive {
             if (!other) real[freed.node].erase(slice.index);
         }
     }
+    std::map<std::string, std::vector<Taint>> taints;
+    std::map<std::string, std::vector<Maintenance>> windows;
+
+    static bool carries(const JobSpec& spec, const std::map<std::string, std::string>& wanted) {
+        for (const auto& [key, value] : wanted)
+            if (!spec.labels.contains(key) || spec.labels.at(key) != value) return false;
+        return true;
+    }
+    static bool avoids(const JobSpec& one, const JobSpec& other) {
+        for (const auto& selector : one.anti_affinity.jobs)
+            if (carries(other, selector.labels)) return true;
+        return false;
+    }
+    bool kept_away(const EngineJob& job, const std::string& name, const std::set<std::string>& gone) const {
+        if (taints.contains(name))
+            for (const auto& taint : taints.at(name)) {
+                bool tolerated = false;
+                for (const auto& t : job.spec->tolerations) tolerated |= t.key == taint.key && (t.value.empty() || t.value == taint.value);
+                if (!tolerated) return true;
+            }
+        if (windows.contains(name))
+            for (const auto& window : windows.at(name)) {
+                // Spans count in minutes, and from eight on in steps of a quarter of the power of two below.
+                const auto length = job.spec->time_limit.count() > 0 ? job.spec->time_limit : job.spec->duration;
+                std::int64_t takes = (length.count() + 59'999) / 60'000, left = std::max<std::int64_t>(0, (window.start - noon).count() / 60'000);
+                std::int64_t step = 1;
+                while (takes / step >= 8) step *= 2;
+                takes = (takes + step - 1) / step * step;
+                for (step = 1; left / step >= 8;) step *= 2;
+                left = left / step * step;
+                if (window.end > noon && (window.start <= noon || takes > left)) return true;
+            }
+        for (const auto& task : tasks) {
+            if (task.held.node != name || gone.contains(task.job.id)) continue;
+            if (task.job.id == job.id ? job.spec->anti_affinity.spread_tasks : avoids(*job.spec, *task.job.spec) || avoids(*task.job.spec, *job.spec))
+                return true;
+        }
+        return false;
+    }
 
     static std::int64_t nominal(const Gpu& gpu) { return gpu.model == "odd-40gb" ? 40960 : gpu.memory.value; }
     static std::int64_t round_up(std::int64_t amount, const Gpu& gpu) {
@@ -140,7 +179,7 @@ struct Naive {
         const auto& spec = *job.spec;
         const auto& want = spec.resources;
         const Used used = used_on(name, gone);
-        if (closed.contains(name)) return false;
+        if (closed.contains(name) || kept_away(job, name, gone)) return false;
         for (const auto& [key, value] : spec.node.labels)
             if (!node.labels.contains(key) || node.labels.at(key) != value) return false;
         if (spec.node.exclusive ? used.tasks > 0 : used.exclusive) return false;
@@ -223,6 +262,10 @@ struct Naive {
                             static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 ==
                                 task.held.cpu.value);
                 for (const auto& other : tasks)
+                    EXPECT_TRUE(&other == &task || other.held.node != name ||
+                                !(other.job.id == task.job.id ? task.job.spec->anti_affinity.spread_tasks
+                                                              : avoids(*task.job.spec, *other.job.spec)));
+                for (const auto& other : tasks)
                     EXPECT_TRUE(!task.held.node_exclusive || other.held.node != name ||
                                 other.job.id == task.job.id);
             }
@@ -289,6 +332,11 @@ EngineJob random_job(Rng& rng, const std::string& id) {
     job.spec.numa_binding_policy = static_cast<NumaPolicy>(rng.below(3));
     if (rng.below(6) == 0) job.spec.node.labels["zone"] = "a";
     if (rng.below(12) == 0) job.spec.node.exclusive = true;
+    if (rng.below(3) == 0) job.spec.labels["app"] = rng.below(2) ? "web" : "db";
+    if (rng.below(6) == 0) job.spec.anti_affinity.jobs.push_back({{{"app", rng.below(2) ? "web" : "db"}}});
+    if (rng.below(4) == 0) job.spec.tolerations.push_back({"kind", rng.below(2) ? "" : "old"});
+    if (rng.below(3) == 0) job.spec.duration = std::chrono::minutes(rng.below(100));
+    if (rng.below(6) == 0) job.spec.time_limit = std::chrono::minutes(1 + rng.below(100));
     job.spec.type = rng.below(3) == 0 ? JobType::inference : JobType::training;
     const char* queues[] = {"training", "wide", "packed"};
     job.job.queue = queues[rng.below(3)];
@@ -357,7 +405,7 @@ struct Life {
         }
     }
     void step() {
-        switch (rng.below(sampled ? 10 : 8)) {
+        switch (rng.below(sampled ? 12 : 10)) {
             case 0:
             case 1:
             case 2:
@@ -366,6 +414,7 @@ struct Life {
                 if (rng.below(5) == 0) {
                     auto spec = std::make_shared<JobSpec>(*job.spec);
                     spec->tasks = 2 + static_cast<std::int64_t>(rng.below(2));
+                    spec->anti_affinity.spread_tasks = rng.below(3) == 0;
                     job.spec = spec;
                 }
                 engine.apply(JobAdded{job});
@@ -384,6 +433,23 @@ struct Life {
                     naive.closed.erase(name);
                 break;
             }
+            case 8: {
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                auto& taints = naive.taints[name];
+                taints.clear();
+                if (rng.below(2)) taints.push_back({"kind", rng.below(2) ? "old" : "new"});
+                engine.apply(NodeTaints{name, taints});
+                break;
+            }
+            case 9: {
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                auto& windows = naive.windows[name];
+                windows.clear();
+                const Instant start = noon + std::chrono::minutes(static_cast<std::int64_t>(rng.below(150)) - 50);
+                if (rng.below(3)) windows.push_back({start, start + std::chrono::minutes(1 + rng.below(90))});
+                engine.apply(NodeMaintenance{name, windows});
+                break;
+            }
             case 7: {  // comes back changed, when nothing runs there
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
                 const bool empty = std::none_of(naive.tasks.begin(), naive.tasks.end(),
@@ -391,8 +457,8 @@ struct Life {
                 if (empty) set_node(name);
                 break;
             }
-            case 8:
-            case 9: {
+            case 10:
+            case 11: {
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
                 NodeSample sample;
                 sample.at = noon;
@@ -412,6 +478,8 @@ struct Life {
         std::vector<Event> out;
         for (const auto& [name, node] : naive.nodes) out.emplace_back(NodeSet{node});
         for (const auto& name : naive.closed) out.emplace_back(NodeFlags{name, true, false});
+        for (const auto& [name, taints] : naive.taints) out.emplace_back(NodeTaints{name, taints});
+        for (const auto& [name, windows] : naive.windows) out.emplace_back(NodeMaintenance{name, windows});
         for (const auto& [id, job] : jobs) out.emplace_back(JobAdded{job});
         for (const auto& task : naive.tasks)
             out.emplace_back(TaskPlaced{task.job.id, task.index, task.held, task.started});
@@ -551,6 +619,152 @@ TEST(State, questions_leave_no_trace) {
             ASSERT_EQ(asked.log, silent.log);
         }
     }
+}
+
+// Gangs of whole cards, of which a node holds as many as its sums say.
+struct Racks {
+    SeededRng rng;
+    Engine engine;
+    Naive naive;
+    std::map<std::string, std::string> rack_of, spine_of;
+    int next = 0;
+
+    explicit Racks(std::uint64_t seed) : rng(seed) {
+        add_queue(engine, "wide", Policy::spread);
+        add_queue(engine, "packed", Policy::binpack);
+        add_queue(engine, "kept whole", Policy::fragmentation);
+        const auto nodes = 3 + rng.below(8);
+        for (std::uint64_t i = 0; i < nodes; ++i) {
+            const auto name = "n" + std::to_string(i);
+            auto node = make_node(name, static_cast<int>(rng.below(5)), 1);
+            if (rng.below(8)) node.labels["topology.rack"] = "r" + std::to_string(rng.below(3));
+            if (rng.below(8)) node.labels["topology.spine"] = "s" + std::to_string(rng.below(2));
+            naive.nodes[name] = node;
+            engine.apply(NodeSet{node});
+            if (rng.below(6) == 0) {
+                naive.taints[name] = {{"kind", "old"}};
+                engine.apply(NodeTaints{name, naive.taints[name]});
+            }
+        }
+    }
+    EngineJob job(std::int64_t tasks, bool crowded) {
+        auto out = a_job("j" + std::to_string(next++)).gpus(1000 * static_cast<std::int64_t>(rng.below(3))).tasks(tasks);
+        out.cpu(1000 * (1 + static_cast<std::int64_t>(rng.below(8)))).memory(gib * (1 + static_cast<std::int64_t>(rng.below(30))));
+        const char* queues[] = {"training", "wide", "packed", "kept whole"};
+        out.queue(queues[rng.below(4)]);
+        if (rng.below(3) == 0) out.spec.tolerations.push_back({"kind", ""});
+        if (crowded) {
+            if (rng.below(2)) out.spec.labels["app"] = rng.below(2) ? "web" : "db";
+            if (rng.below(3) == 0) out.spec.anti_affinity.jobs.push_back({{{"app", "db"}}});
+            if (tasks > 1) out.spec.anti_affinity.spread_tasks = rng.below(3) == 0;
+        }
+        if (tasks > 1 && rng.below(4)) {
+            out.spec.topology.level = static_cast<TopologyLevel>(rng.below(4));
+            out.spec.topology.required = rng.below(2);
+        }
+        return out;
+    }
+    // How many tasks of the job a node holds.
+    std::int64_t holds(EngineJob job, const std::string& name) {
+        std::int64_t count = 0;
+        const auto before = naive.tasks.size();
+        const auto& want = job.spec->resources;
+        while (naive.fits(job, name)) {
+            Allocation a;
+            a.node = name;
+            a.cpu = want.cpu.cores;
+            a.memory = want.memory.size;
+            auto used = naive.used_on(name);
+            for (const auto& gpu : naive.nodes[name].gpus)
+                if (static_cast<std::int64_t>(a.gpus.size()) < want.gpu.count.value / 1000 && used.card_tasks[gpu.index] == 0)
+                    a.gpus.push_back({gpu.index, gpu.uuid, MilliGpu(1000), gpu.memory, true, false});
+            naive.tasks.push_back({job, count++, a, noon});
+        }
+        naive.tasks.resize(before);
+        return count;
+    }
+    // Where a node stands; "" nowhere.
+    std::string area(TopologyLevel level, const std::string& name) const {
+        const auto& labels = naive.nodes.at(name).labels;
+        const auto of = [&](const char* key) { return labels.contains(key) ? labels.at(key) : std::string(); };
+        if (level == TopologyLevel::node) return name;
+        if (level == TopologyLevel::spine) return of("topology.spine");
+        return of("topology.rack").empty() ? "" : of("topology.rack") + " " + of("topology.spine");
+    }
+    std::map<std::string, std::int64_t> room(TopologyLevel level, const EngineJob& job) {
+        std::map<std::string, std::int64_t> out;
+        for (const auto& [name, node] : naive.nodes)
+            if (const auto where = area(level, name); !where.empty()) out[where] += holds(job, name);
+        return out;
+    }
+};
+
+TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
+    int near = 0, wider = 0, refused = 0;
+    for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+        const bool crowded = seed % 2;
+        Racks racks(seed * 2654435761);
+        for (int i = 0; i < 12; ++i) {
+            const auto job = racks.job(i % 2 ? 2 + static_cast<std::int64_t>(racks.rng.below(7)) : 1, crowded);
+            const auto& topology = job.spec->topology;
+            const auto tasks = job.spec->tasks;
+            const auto would = racks.engine.would_place(job, noon);
+            racks.engine.apply(JobAdded{job});
+            const auto plan = racks.engine.pass(noon);
+            // The first level up at which an area holds it; none: anywhere.
+            auto level = tasks > 1 ? topology.level : TopologyLevel::none;
+            std::int64_t tightest = INT64_MAX, most = 0;
+            for (bool asked = true; level != TopologyLevel::none; asked = false) {
+                for (const auto& [name, room] : racks.room(level, job)) {
+                    if (asked) most = std::max(most, room);
+                    if (room >= tasks) tightest = std::min(tightest, room);
+                }
+                if (tightest != INT64_MAX) break;
+                if (topology.required) break;
+                level = level == TopologyLevel::node ? TopologyLevel::rack : level == TopologyLevel::rack ? TopologyLevel::spine : TopologyLevel::none;
+            }
+            std::int64_t anywhere = 0;
+            for (const auto& [name, node] : racks.naive.nodes) anywhere += racks.holds(job, name);
+            const bool starts = level != TopologyLevel::none && topology.required ? tightest != INT64_MAX : anywhere >= tasks;
+            const std::string at = "seed " + std::to_string(seed) + " job " + job.id;
+            ASSERT_EQ(plan.placements.size(), starts ? 1U : 0U) << at;
+            ASSERT_EQ(!would->candidates.empty(), starts) << at;
+            if (!starts) {
+                const auto why = racks.engine.why(job.id, noon);
+                const bool bound = tasks > 1 && topology.required && topology.level != TopologyLevel::none;
+                if (bound && racks.room(topology.level, job).empty()) {
+                    ASSERT_EQ(why->binding, "topology") << at;
+                } else if (bound && most > 0) {
+                    ++refused;
+                    ASSERT_EQ(why->binding, "topology") << at;
+                    ASSERT_NE(why->summary.find("has room for " + std::to_string(most) + "."), std::string::npos) << at << why->summary;
+                } else {
+                    ASSERT_NE(why->binding, "topology") << at << " " << why->summary << " naive " << most << " of " << tasks << " spread " << job.spec->anti_affinity.spread_tasks << " gpus " << job.spec->resources.gpu.count.value << " app " << (job.spec->labels.contains("app") ? job.spec->labels.at("app") : "");
+                }
+                racks.engine.apply(JobRemoved{job.id});
+                continue;
+            }
+            if (level != TopologyLevel::none) {
+                ++(level == topology.level ? near : wider);
+                std::set<std::string> areas;
+                for (const auto& [task, allocation] : plan.placements[0].tasks) areas.insert(racks.area(level, allocation.node));
+                ASSERT_EQ(areas.size(), 1U) << at;
+                ASSERT_NE(*areas.begin(), "") << at;
+                const auto room = racks.room(level, job)[*areas.begin()];
+                if (crowded) {
+                    ASSERT_GE(room, tasks) << at;
+                } else {
+                    ASSERT_EQ(room, tightest) << at;
+                }
+            }
+            for (const auto& [task, allocation] : plan.placements[0].tasks) racks.naive.tasks.push_back({job, task, allocation, noon});
+            racks.naive.check_books();
+            if (::testing::Test::HasFailure()) FAIL() << at;
+        }
+    }
+    EXPECT_GT(near, 100);
+    EXPECT_GT(wider, 100);
+    EXPECT_GT(refused, 100);
 }
 
 // All sets of victims, compared by the rules of the contract.

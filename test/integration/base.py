@@ -21,6 +21,7 @@ SMALL_NODES = """simulated_nodes:
 class ClusterTest(unittest.TestCase):
     """One scheduler for the class; `simulated` nodes with `gpus` cards each, `machine`: this machine's agent too."""
     simulated, gpus, runtime, machine, config = 0, 4, "none", False, None
+    nodes = None  # the description of the simulated ones, where it is not the small one
 
     @classmethod
     def setUpClass(cls):
@@ -48,7 +49,7 @@ class ClusterTest(unittest.TestCase):
         if cls.simulated:
             nodes = os.path.join(cls.folder, "nodes.yaml")
             with open(nodes, "w") as file:
-                file.write(SMALL_NODES % (cls.simulated, cls.gpus, cls.runtime))
+                file.write(cls.nodes or SMALL_NODES % (cls.simulated, cls.gpus, cls.runtime))
             cls.agents.append(Agent(cls.scheduler, os.path.join(cls.folder, "simulated"), nodes=nodes).start())
         if cls.machine:
             cls.agents.append(Agent(cls.scheduler, os.path.join(cls.folder, "machine"), name="machine").start())

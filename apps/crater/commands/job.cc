@@ -6,6 +6,7 @@
 
 #include "../commands.h"
 #include "../print.h"
+#include "crater/api/views.h"
 #include "crater/codec/codec.h"
 #include "job_options.h"
 
@@ -65,15 +66,19 @@ void submit(Context& context, const JobOptions& options) {
     }
     const Json view = need(client.call("POST", jobs, body));
     const std::string id = text(view, "job.id");
+    const Json labels = view["spec"].value("labels", Json::object());
+    const std::string array = spec.array > 0 ? labels.value(std::string(api::array_label), std::string()) : std::string();
     print_answer(context, view, [&] {
-        std::cout << id << "\n";
+        std::cout << (array.empty() ? id : array) << "\n";
         for (const Json& note : view.value("notes", Json::array())) std::cerr << "note: " << note.get<std::string>() << "\n";
     });
-    if (options.wait) wait_for_end(context, client, id);
+    if (!options.wait) return;
+    if (array.empty()) return wait_for_end(context, client, id);
+    for (std::int64_t i = 0; i < spec.array; ++i) wait_for_end(context, client, array + "." + std::to_string(i));
 }
 
 struct ListOptions {
-    std::string queue, status, since, tenant, name, node;
+    std::string queue, status, since, tenant, name, node, label;
     std::int64_t limit = 1000;
 };
 
@@ -84,7 +89,7 @@ void list(Context& context, const ListOptions& o) {
     do {
         const auto left = o.limit - static_cast<std::int64_t>(all.size());
         page = need(client.get(with_query(jobs, {{"queue", o.queue}, {"status", o.status}, {"since", o.since}, {"tenant", o.tenant}, {"name", o.name},
-                                                 {"node", o.node}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
+                                                 {"node", o.node}, {"label", o.label}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
         for (const Json& item : page["items"]) all.push_back(item);
         cursor = text(page, "next");
     } while (!cursor.empty() && static_cast<std::int64_t>(all.size()) < o.limit);
@@ -232,6 +237,7 @@ void add_job(CLI::App& app, Context& context) {
     list_command->add_option("--tenant", list_options->tenant, "This tenant and its descendants");
     list_command->add_option("--name", list_options->name, "Part of the name or id");
     list_command->add_option("--node", list_options->node, "Holding slices on this node");
+    list_command->add_option("--label", list_options->label, "With this label: key or key=value; crater.array=ID for an array");
     list_command->add_option("--limit", list_options->limit, "At most so many")->capture_default_str();
     list_command->callback([&context, list_options] { list(context, *list_options); });
 

@@ -50,6 +50,18 @@ Result<void> set_mounts(JobSpec& spec, const std::vector<std::string>& mounts) {
     return {};
 }
 
+Result<void> set_topology(Topology& topology, const std::string& given) {
+    const auto colon = given.find(':');
+    const std::string level = given.substr(0, colon), how = colon == std::string::npos ? "preferred" : given.substr(colon + 1);
+    bool found = false;
+    for (const auto& row : enum_names(TopologyLevel{}))
+        if (row.name == level && row.value != TopologyLevel::none) topology.level = row.value, found = true;
+    if (!found || (how != "required" && how != "preferred"))
+        return fail(Code::invalid, "\"" + given + "\" is none of node, rack, spine", "--topology", "rack, or rack:required");
+    topology.required = how == "required";
+    return {};
+}
+
 // --gpu-memory is the job's total; a request is per card. SPEC 3.1.
 Result<void> set_gpu(JobSpec& spec, const JobOptions& options) {
     GpuRequest& gpu = spec.resources.gpu;
@@ -88,6 +100,8 @@ void add_job_options(CLI::App& submit, JobOptions& o) {
     submit.add_option("--tenant", o.tenant, "Who pays");
     submit.add_flag("--preemptible,!--no-preemptible", o.preemptible, "May be stopped for others");
     submit.add_option("--tasks", o.tasks, "Equal tasks placed together");
+    submit.add_option("--array", o.array, "That many independent jobs, each with its CRATER_ARRAY_INDEX");
+    submit.add_option("--topology", o.topology, "Keep the tasks near each other: node, rack or spine; rack:required for nowhere else");
     submit.add_option("--grace-period", o.grace_period, "Between SIGTERM and SIGKILL");
     submit.add_option("--max-queue-time", o.max_queue_time, "Longest wait wanted");
     submit.add_option("--duration", o.duration, "Expected run time");
@@ -111,6 +125,8 @@ Result<JobSpec> job_spec(const JobOptions& options) {
     if (!options.tenant.empty()) spec.tenant = options.tenant;
     if (!options.working_dir.empty()) spec.working_dir = std::filesystem::absolute(options.working_dir).lexically_normal().string();
     if (options.tasks > 0) spec.tasks = options.tasks;
+    if (options.array > 0) spec.array = options.array;
+    if (!options.topology.empty()) CRATER_TRY_VOID(set_topology(spec.topology, options.topology));
     if (options.preemptible) spec.preemptible = true;
     if (!options.priority.empty())
         if (auto read = from_text(options.priority, spec.priority); !read) return fail(read.error().code, read.error().message, "--priority", read.error().hint);

@@ -13,7 +13,8 @@ struct JobOptions {
     std::string command;
     std::vector<std::string> words;  // the command after --
     std::vector<std::string> env, mounts;
-    std::int64_t tasks = 0;
+    std::string topology;
+    std::int64_t tasks = 0, array = 0;
     bool preemptible = false, gpu_exclusive = false, dry_run = false, wait = false;
 };
 

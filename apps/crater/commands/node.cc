@@ -4,6 +4,7 @@
 
 #include "../commands.h"
 #include "../print.h"
+#include "crater/base/clock.h"
 
 namespace crater::cli {
 namespace {
@@ -28,6 +29,13 @@ void print_node(const Context& context, const Json& view) {
     line("Name", text(node, "name") + (text(node, "simulated") == "true" ? "  (simulated)" : ""));
     line("State", column_state(context, text(node, "state")) + (text(node, "detail").empty() ? "" : "  " + text(node, "detail")));
     line("Last heard", ago_text(text(node, "last_heartbeat")) + " ago");
+    std::string taints, windows;
+    for (const Json& taint : node.value("taints", Json::array()))
+        taints += (taints.empty() ? "" : ", ") + text(taint, "key") + "=" + text(taint, "value") + ":" + text(taint, "effect");
+    for (const Json& window : node.value("maintenance", Json::array()))
+        windows += (windows.empty() ? "" : ", ") + text(window, "start") + " to " + text(window, "end");
+    line("Taints", taints);
+    line("Maintenance", windows);
     std::string labels;
     if (node.contains("labels"))
         for (const auto& [key, value] : node["labels"].items()) labels += (labels.empty() ? "" : ", ") + key + "=" + value.get<std::string>();
@@ -51,6 +59,24 @@ void print_node(const Context& context, const Json& view) {
                          text(card, "healthy") == "false" ? ", UNHEALTHY " + text(card, "health_detail") : ""));
     for (const Json& held : view.value("held", Json::array()))
         line("Task", text(held, "job") + "." + text(held, "task.index") + "  " + text(held, "task.state") + "  " + text(held, "name"));
+}
+
+// "key=value:effect"; the effect may be left out, there is one.
+Json taint_of(const std::string& given) {
+    const auto colon = given.rfind(':');
+    const std::string pair = given.substr(0, colon), effect = colon == std::string::npos ? "no_schedule" : given.substr(colon + 1);
+    const auto equals = pair.find('=');
+    Json out{{"key", pair.substr(0, equals)}, {"effect", effect}};
+    if (equals != std::string::npos) out["value"] = pair.substr(equals + 1);
+    return out;
+}
+
+std::string time_of(const std::string& given, const char* flag) {
+    if (given.empty()) throw CommandFailed{{Code::invalid, "when?", flag, "such as 2026-06-01T02:00:00Z, or 2h for in two hours"}};
+    if (const auto at = parse_instant(given)) return format(*at);
+    const auto span = parse_duration(given);
+    if (!span) throw CommandFailed{{Code::invalid, "\"" + given + "\" is neither a time nor a span of time", flag, "such as 2026-06-01T02:00:00Z or 2h"}};
+    return format(system_clock()->now() + *span);
 }
 
 void print_topology(const Json& view) {
@@ -77,8 +103,8 @@ void print_topology(const Json& view) {
 void add_node(CLI::App& app, Context& context) {
     auto* node = app.add_subcommand("node", "Servers")->require_subcommand(1);
     struct Options {
-        std::string name, state, label, reason;
-        bool evict = false;
+        std::string name, state, label, reason, taint, start, end;
+        bool evict = false, cancel = false;
     };
     auto options = std::make_shared<Options>();
 
@@ -140,6 +166,38 @@ void add_node(CLI::App& app, Context& context) {
     };
     add_change("drain", "Take no new work", "takes no new work; what runs goes on unless --evict was given");
     add_change("resume", "Take work again", "takes work again");
+
+    const auto add_taint = [&](const char* verb, const char* help, const char* what, const char* done) {
+        auto* change = node->add_subcommand(verb, help);
+        change->add_option("name", options->name, "Node")->required();
+        change->add_option("taint", options->taint, what)->required();
+        change->callback([&context, options, verb, done] {
+            const Json body = taint_of(options->taint);
+            const Json row = need(Client(context).call("POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
+            print_answer(context, row, [&] { std::cout << "node " << options->name << " " << done << " " << options->taint << "\n"; });
+        });
+    };
+    add_taint("taint", "Keep jobs away that do not tolerate it", "key=value:no_schedule", "has the taint");
+    add_taint("untaint", "Take a taint away", "key, or key=value", "no longer has the taint");
+
+    auto* maintenance = node->add_subcommand("maintenance", "Plan a time without work");
+    maintenance->add_option("name", options->name, "Node")->required();
+    auto* cancel = maintenance->add_flag("--cancel", options->cancel, "Give up all that is planned or under way");
+    maintenance->add_option("--start", options->start, "When it begins: a time, or a span from now such as 2h")->excludes(cancel);
+    maintenance->add_option("--end", options->end, "When it is over, likewise")->excludes(cancel);
+    maintenance->callback([&context, options] {
+        Client client(context);
+        const std::string path = "/api/v1/nodes/" + encoded(options->name) + "/maintenance";
+        if (options->cancel) {
+            const Json row = need(client.call("DELETE", path, ""));
+            return print_answer(context, row, [&] { std::cout << "node " << options->name << " has no maintenance ahead\n"; });
+        }
+        const Json body{{"start", time_of(options->start, "--start")}, {"end", time_of(options->end, "--end")}};
+        const Json row = need(client.call("POST", path, body.dump()));
+        print_answer(context, row, [&] {
+            std::cout << "node " << options->name << " is under maintenance from " << text(body, "start") << " to " << text(body, "end") << "\n";
+        });
+    });
 }
 
 }  // namespace crater::cli

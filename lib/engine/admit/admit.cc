@@ -61,10 +61,10 @@ bool fits_empty(const Shape& shape, const Cluster& cluster, int n, std::int64_t 
 
 }  // namespace
 
-// How many of `wanted` equal tasks the empty cluster could hold.
-std::int64_t Engine::Impl::empty_cluster_holds(const Shape& shape, std::int64_t wanted) {
+// How many of `wanted` equal tasks the nodes could hold if they were empty.
+std::int64_t Engine::Impl::empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted) {
     std::int64_t held = 0;
-    for (const int n : cluster_.by_name()) {
+    for (const int n : nodes) {
         std::vector<Slices> booked;
         while (held < wanted && fits_empty(shape, cluster_, n, static_cast<std::int64_t>(booked.size()))) {
             booked.push_back(
@@ -89,10 +89,9 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
         return fail(Code::unsatisfiable, "no node has registered yet", "",
                     "start crater-agent on a server, then submit again");
 
-    const int q = backlog_.find(request.queue);
-    const Policy policy = q < 0 ? Policy::best_fit : backlog_.queue(q).spec.policy;
     fill_request(*spec, cluster_, out.notes);
-    const Shape shape = make_shape(*spec, policy, q < 0 ? 0 : queue_overcommit(q));
+    // Who else is there does not matter on an empty cluster.
+    const Shape shape = shape_of(*spec, request.queue, -1);
 
     const auto& order = cluster_.by_name();
     const bool fits =
@@ -107,13 +106,14 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
             scale_out ? "more replicas with a smaller part each, or a whole card (exclusive: true)" : "");
     }
     if (spec->tasks > 1) {
-        const auto held = empty_cluster_holds(shape, spec->tasks);
+        const auto held = empty_nodes_hold(shape, order, spec->tasks);
         if (held < spec->tasks)
             return fail(Code::unsatisfiable,
                         "its " + std::to_string(spec->tasks) +
                             " tasks start together, and the whole cluster, when empty, holds " +
                             std::to_string(held),
                         "tasks", "fewer tasks, or smaller ones");
+        CRATER_TRY_VOID(check_topology(*spec, shape));
     }
     Amounts amounts = least_amounts(shape);
     for (auto& amount : amounts) amount = saturating_product(amount, spec->tasks);

@@ -131,7 +131,7 @@ void fill_request(JobSpec& spec, const Cluster& cluster, std::vector<std::string
         gpu.count = MilliGpu(1000);
         notes.emplace_back("gpu.count set to 1: the job describes a card without saying how many");
     }
-    const Shape shape = make_shape(spec, Policy::best_fit);
+    const Shape shape = make_shape(spec, Policy::best_fit, cluster, {});
     if (shape.cards > 0) {
         fill_beside_cards(spec, shape, cluster, notes);
         round_gpu_memory(spec, shape, cluster, notes);

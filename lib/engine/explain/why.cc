@@ -26,6 +26,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
         return out;
     }
+    advance(now);
     std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, slot.info.priority, slot.key());
 
     const auto mark = cluster_.mark();
@@ -37,8 +38,8 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     }
     for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
     explain_nodes(slot, out);
+    if (outcome.kind == Outcome::no_room) explain_topology(slot, out);
     cluster_.undo_to(mark);
-    (void)now;
     if (outcome.kind == Outcome::predicted) explain_prediction(slot, outcome.trace, out);
     if (outcome.kind == Outcome::placed) {
         out.binding = "order";
@@ -89,7 +90,7 @@ void Engine::Impl::explain_nodes(const JobSlot& slot, Why& out) {
     const auto filters = filter::table();
     count_own_tasks(slot);
     Column view;
-    view.refresh(slot.shape, judge_, shape.node.exclusive ? &own_tasks_ : nullptr);
+    view.refresh(slot.shape, judge_, shape.own_tasks_matter() ? &own_tasks_ : nullptr);
     const auto look_at = [&](int n) {
         return Look(shape, cluster_, n, When::now, own_tasks_[static_cast<std::size_t>(n)]);
     };
@@ -322,13 +323,19 @@ void Engine::Impl::explain_prediction(const JobSlot& slot, const Trace& trace, W
     out.summary += ".";
 }
 
-DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
+DecisionTrace Engine::Impl::would_place(const EngineJob& request, Instant now) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
+    advance(now);
     const int q = backlog_.find(request.queue);
     // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
     const Policy wanted = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
-    const Policy policy = kind_of(wanted) == Kind::learned && !pricing_.knows(wanted) ? Policy::best_fit : wanted;
-    const int position = shapes_.take(make_shape(*request.spec, policy, q < 0 ? 0 : queue_overcommit(q)));
+    const bool blank = kind_of(wanted) == Kind::learned && !pricing_.knows(wanted);
+    JobSlot slot;
+    slot.crowd = cluster_.crowds().take(*request.spec);
+    slot.shape = shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, cluster_,
+                                         {slot.crowd, cluster_.maintained(), q < 0 ? 0 : queue_overcommit(q)}));
+    slot.waiting = static_cast<int>(request.spec->tasks);
+    const int position = slot.shape;
     const Shape& shape = shapes_.at(position);
     Column view;
     view.refresh(position, judge_);
@@ -339,6 +346,7 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
     std::vector<Slices> slices;
     slices.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
     own_tasks_.assign(static_cast<std::size_t>(cluster_.size()), 0);
+    Trace near;
     bool whole = true;
     // As a decision would: of the best, the first that would stay below the watermark.
     const auto place = [&](Trace& among) -> std::optional<Slices> {
@@ -349,19 +357,25 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request) {
         return Look(shape, cluster_, best, When::now, own_tasks_[static_cast<std::size_t>(best)]).slices();
     };
     std::optional<DecisionTrace> out;
-    for (std::int64_t i = 0; i < request.spec->tasks && whole; ++i) {
+    if (shape.near() && fill_near(slot, slices, near))
+        out = words(near);
+    else if (shape.near())
+        whole = !shape.topology.required;
+    for (auto i = static_cast<std::int64_t>(slices.size()); i < request.spec->tasks && whole; ++i) {
         view.refresh(position, judge_, &own_tasks_);
         if (i > 0 && foresees) trace = take_down(position, view);
         auto found = place(trace);
         if (!out) out = words(trace);
         if (!(whole = found.has_value())) break;
         slices.push_back(std::move(*found));
+        slices.back().crowd = slot.crowd;
         ++own_tasks_[static_cast<std::size_t>(slices.back().node)];
         cluster_.try_book(slices.back(), 1);
     }
     cluster_.undo_to(mark);
     shapes_.drop(position);
     if (!out) out = words(trace);
+    cluster_.crowds().drop(slot.crowd);
     if (!whole) out->candidates.clear();
     return std::move(*out);
 }

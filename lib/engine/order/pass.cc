@@ -37,7 +37,7 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     if (retry()) return true;
     if (blocked.gains_seen == gains_) return false;
     if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
-    const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).node.exclusive;
+    const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
     if (seats_.has_seat(members.shape))
@@ -55,6 +55,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     Plan plan;
     looked_ = 0;
     wake_at_.reset();
+    advance(now);
     if (const auto news = pricing_.reprice(); news != Pricing::News::none) {
         seats_.levels_changed();
         plan.learned = news == Pricing::News::prices;
@@ -92,6 +93,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         for (const auto& [key, members] : backlog_.queue(q).classes)
             if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
                 wake_at_ = at;
+    if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0 && (!wake_at_ || *opens < *wake_at_)) wake_at_ = opens;
     // A pledge that ended may have freed what somebody needs who was looked at before.
     dirty_ = plan.more || gains_ != gains_before;
     return plan;

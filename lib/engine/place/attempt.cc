@@ -64,13 +64,15 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     Amounts charged{};
     // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true
     // for no other job.
-    const bool alone = shape.node.exclusive;
+    const bool alone = shape.own_tasks_matter();
     const bool foresees = predicts() && !alone && foresight == Foresight::predict;
     const bool asks = hooks_ && !alone && !backlog_.queue(slot.queue).spec.plugins.empty();
     Column own_view;
     std::optional<Trace> later;  // of a task that is not the first
     if (alone) count_own_tasks(slot);
-    for (int i = 0; i < slot.waiting; ++i) {
+    if (shape.near() && fill_near(slot, out.slices, out.trace)) out.kind = Outcome::placed;
+    if (shape.topology.required && out.slices.empty()) return out;
+    for (int i = static_cast<int>(out.slices.size()); i < slot.waiting; ++i) {
         Spot spot;
         if (alone) {
             looked_ += own_view.refresh(slot.shape, judge_, &own_tasks_);
@@ -100,13 +102,16 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             if (spot.card >= 0) look.take(spot.card);
             out.slices.push_back(look.slices());
         }
+        out.slices.back().crowd = slot.crowd;
         if (alone) ++own_tasks_[static_cast<std::size_t>(spot.node)];
         cluster_.try_book(out.slices.back(), 1);
-        const Amounts amounts = amounts_of(out.slices.back());
-        for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];
         out.kind = Outcome::placed;
     }
     if (out.kind == Outcome::placed) {
+        for (const Slices& slices : out.slices) {
+            const Amounts amounts = amounts_of(slices);
+            for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];
+        }
         charged[jobs_kind] = slot.held == 0 ? 1 : 0;
         if ((out.ceiling = tenants_.over(slot.tenant, charged))) out.kind = Outcome::over_quota;
     }

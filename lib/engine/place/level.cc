@@ -44,7 +44,7 @@ Kind kind_of(Policy policy) {
 
 bool is_plain(const Shape& shape) {
     return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
-           !shape.node.exclusive;
+           !shape.node.exclusive && !shape.spread_tasks && shape.crowd < 0;
 }
 
 Room room_of(const Cluster& cluster, int n, CardRoom* cards) {

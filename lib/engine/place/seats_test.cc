@@ -41,7 +41,7 @@ struct Yard {
         }
         if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
         if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
-        return make_shape(job.spec, policy, cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0);
+        return make_shape(job.spec, policy, cluster, {.overcommit = cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0});
     }
 
     Spot looked_for(int shape) const {

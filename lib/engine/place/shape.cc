@@ -68,6 +68,11 @@ std::string key_of(const Shape& s) {
     bytes.add(s.cpu_features);
     bytes.add(s.disk_stability);
     bytes.add(s.node);
+    bytes.add(s.tolerations);
+    bytes.add(s.length);
+    bytes.add(s.crowd);
+    bytes.add(s.spread_tasks);
+    bytes.add(s.topology);
     bytes.add(s.numa);
     bytes.add(s.policy);
     return bytes.bytes();
@@ -133,7 +138,7 @@ const CardNeed& Shape::find_need(const Cluster& cluster, int card_type) const {
     return needs_[at];
 }
 
-Shape make_shape(const JobSpec& spec, Policy policy, std::int64_t overcommit) {
+Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, const Around& around) {
     Shape shape;
     read_gpu(spec.resources.gpu, shape);
     read_cpu(spec.resources.cpu, shape);
@@ -142,10 +147,18 @@ Shape make_shape(const JobSpec& spec, Policy policy, std::int64_t overcommit) {
     read_disk(spec.resources.disk, shape);
     shape.inference = infer_type(spec) == JobType::inference;
     shape.node = spec.node;
+    shape.tolerations = spec.tolerations;
+    if (around.maintenance) shape.length = minutes_up(spec.time_limit.count() > 0 ? spec.time_limit : spec.duration);
+    if (cluster.crowds().concerned(around.crowd)) {
+        shape.crowd = around.crowd;
+        shape.crowd_apart = cluster.crowds().apart(around.crowd, around.crowd);
+    }
+    shape.spread_tasks = spec.anti_affinity.spread_tasks && spec.tasks > 1;
+    if (spec.tasks > 1 && spec.topology.level != TopologyLevel::none) shape.topology = spec.topology;
     shape.image = !spec.image.empty();
     shape.numa = spec.numa_binding_policy;
     shape.policy = policy;
-    shape.overcommit = overcommit;
+    shape.overcommit = around.overcommit;
     const auto filters = filter::table();
     for (std::size_t f = 0; f < filters.size(); ++f)
         if (filters[f]->asked(shape)) shape.asked |= std::uint64_t{1} << f;

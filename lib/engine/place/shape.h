@@ -45,12 +45,22 @@ struct Shape {
     double disk_stability = 0;
 
     NodeConstraint node;
+    std::vector<Toleration> tolerations;
+    std::int64_t length = 0;  // minutes it may run (minutes_up); 0: not said, or no node has maintenance ahead
+    int crowd = -1;           // when anybody could be in its way
+    bool crowd_apart = false;  // two jobs of this crowd share no node
+    bool spread_tasks = false;
+    Topology topology;
     bool image = false;
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
     std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
 
     std::uint64_t asked = 0;  // filters that concern it, by position in their table
+
+    // Whether what a node is to it depends on which of its own tasks are there.
+    bool own_tasks_matter() const { return node.exclusive || spread_tasks || crowd_apart; }
+    bool near() const { return topology.level != TopologyLevel::none; }
 
     const CardNeed& need(const Cluster& cluster, int card_type) const {
         const auto at = static_cast<std::size_t>(card_type);
@@ -63,7 +73,13 @@ struct Shape {
     mutable std::vector<CardNeed> needs_;  // by card type
 };
 
-Shape make_shape(const JobSpec& spec, Policy policy, std::int64_t overcommit = 0);
+// What a shape takes over from the jobs and nodes around it.
+struct Around {
+    int crowd = -1;
+    bool maintenance = false;     // some node has it ahead
+    std::int64_t overcommit = 0;  // of the queue, in thousandths; 0: as all
+};
+Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, const Around& around);
 // Least part of a card's memory that is given out.
 std::int64_t memory_granule(const Settings& settings, const CardType& card);
 

@@ -134,7 +134,9 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
         for (const int p : preemptors_)
             if (job(p).info.priority < preemptor.info.priority)
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
-    auto set = preemptor.waiting == 1 ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
+    // One task goes where it likes, unless the others of its gang hold it.
+    const bool alone = preemptor.waiting == 1 && (preemptor.held == 0 || !shapes_.at(preemptor.shape).near());
+    auto set = alone ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
     cluster_.undo_to(mark);
     if (!set) return set;
     // Nobody is stopped for a job that its quota would then hold back.
@@ -375,6 +377,7 @@ void Engine::Impl::wait_for(JobSlot& preemptor, std::vector<int> victims, std::v
     for (const int v : preemptor.victims) job(v).waited_for_by.push_back(preemptor.position);
     preemptor.pledge = std::move(pledge);
     for (auto& slices : preemptor.pledge) {
+        slices.crowd = preemptor.crowd;
         slices.cores.clear();  // which cores it gets is decided when they are free
         cluster_.book(slices, 1);
     }

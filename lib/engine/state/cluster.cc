@@ -98,6 +98,8 @@ void Cluster::remove_node(int n) {
     CRATER_CHECK(used_.nodes[static_cast<std::size_t>(n)].tasks == 0, "a node that is removed holds nothing");
     Node& node = at(n);
     node.present = node.draining = node.lost = false;
+    set_taints(n, {});
+    set_windows(n, {}, {});
     node.live = {};
     node.live.gpus.assign(node.cards.size(), 0);
     ++node.hardware_version;

@@ -2,12 +2,14 @@
 // back by `undo_to`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "crater/engine/engine.h"
 #include "crater/model/allocation.h"
+#include "state/crowds.h"
 #include "state/ledger.h"
 #include "state/node.h"
 
@@ -36,6 +38,16 @@ class Cluster {
     int set_node(const NodeInventory& inventory);
     void remove_node(int n);
     void set_flags(int n, bool draining, bool lost);
+    void set_taints(int n, std::vector<Taint> taints);
+    void set_windows(int n, std::vector<Maintenance> windows, Instant now);
+    // Time goes on: nodes with maintenance ahead are open for less long, those it is over for are open again, which are given.
+    std::vector<int> advance(Instant now);
+    // When the next maintenance ends; never when none is known.
+    std::optional<Instant> next_opening(Instant now) const;
+    bool maintained() const { return !maintained_.empty(); }
+
+    Crowds& crowds() { return crowds_; }
+    const Crowds& crowds() const { return crowds_; }
     // True when less is used than before, so that something may fit now.
     bool set_sample(int n, const NodeSample& sample);
 
@@ -115,6 +127,8 @@ class Cluster {
     std::vector<Step> trail_;
     std::vector<int> changes_;
     std::uint64_t changes_base_ = 0;
+    Crowds crowds_;
+    std::vector<int> maintained_;  // nodes with windows
 };
 
 // A ratio in thousandths, never below one.

@@ -21,7 +21,7 @@ struct TaskSlot {
 struct JobSlot {
     EngineJob info;
     JobType type = JobType::batch;
-    int position = -1, queue = -1, tenant = -1, shape = -1;
+    int position = -1, queue = -1, tenant = -1, shape = -1, crowd = -1;
     std::vector<TaskSlot> tasks;
     int waiting = 0, held = 0;
     std::uint64_t fact = 0;                     // its part of the state hash

@@ -14,6 +14,16 @@ void make_room(std::vector<Row>& rows, std::size_t count, int& at, int& room) {
     room = static_cast<int>(count);
 }
 
+// Entries of none are left out, so that equal books are equal whatever came between.
+void book_crowd(std::vector<CrowdUse>& here, int crowd, int sign) {
+    for (auto& use : here) {
+        if (use.crowd != crowd) continue;
+        if ((use.tasks += sign) == 0) use = here.back(), here.pop_back();
+        return;
+    }
+    here.push_back({crowd, sign});
+}
+
 }  // namespace
 
 void Ledger::place(Node& node) {
@@ -37,6 +47,7 @@ void Ledger::book(const Node& node, const Slices& s, int sign) {
     whole.memory += sign * s.memory;
     whole.tasks += sign;
     if (s.node_exclusive) whole.exclusive += sign;
+    if (s.crowd >= 0) book_crowd(crowds[static_cast<std::size_t>(s.node)], s.crowd, sign);
 
     for (const auto& slice : s.cards) {
         CardUse& card = cards[static_cast<std::size_t>(node.cards_at + slice.card)];

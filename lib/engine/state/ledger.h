@@ -27,6 +27,7 @@ struct Slices {
     int disk = -1;
     std::int64_t disk_size = 0, disk_iops = 0, disk_bandwidth = 0;
     bool node_exclusive = false;
+    int crowd = -1;  // of its job
 };
 
 struct NodeUse {
@@ -45,14 +46,20 @@ struct DiskUse {
     std::int64_t size = 0, iops = 0, bandwidth = 0;
 };
 
+struct CrowdUse {
+    int crowd = -1;
+    std::int32_t tasks = 0;
+};
+
 struct Ledger {
     std::vector<NodeUse> nodes;
+    std::vector<std::vector<CrowdUse>> crowds;  // by node, unordered; tasks of no crowd are not in it
     std::vector<CardUse> cards;      // of a node from its cards_at on; likewise the others
     std::vector<DomainUse> domains;
     std::vector<DiskUse> disks;
     std::vector<std::int16_t> cores;  // tasks that have the whole core
 
-    void add_node() { nodes.emplace_back(); }
+    void add_node() { nodes.emplace_back(), crowds.emplace_back(); }
     // Makes room for the parts of `node` that lack it; what is booked on it moves along.
     void place(Node& node);
     // As many entries as `other` has.

@@ -83,6 +83,11 @@ struct Node {
     std::vector<Core> cores;
     std::vector<DiskUnit> disks;
     Live live;
+    std::vector<Taint> taints;
+    std::vector<Maintenance> windows;  // by start
+    // Minutes for which a job may run that starts now, a step of `minutes_down`; closed: it takes none. Kept current by Cluster::advance.
+    static constexpr std::int64_t closed = -1;
+    std::int64_t open_for = INT64_MAX;
 
     std::string name;
     std::uint64_t name_hash = 0;
@@ -95,6 +100,9 @@ struct Node {
 
 // The size a card is sold with: "a100-pcie-40gb" with 40536 MiB is a 40 GiB card.
 std::int64_t nominal_memory(const std::string& model, std::int64_t memory);
+// Spans in whole minutes and, from eight on, in four steps an octave, so that equal ones are many.
+std::int64_t minutes_up(Millis span);
+std::int64_t minutes_down(Millis span);
 // "8.0" -> 800; 0 when it is no version.
 int capability_number(std::string_view text);
 

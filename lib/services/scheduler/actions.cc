@@ -8,6 +8,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
     if (refuse_when_stopped(reply)) return;
     Job* job = find(command.job);
     const JobRecordPtr record = read_.job(command.job);
+    if (!job && !record && command.action == Action::cancel) return cancel_array(command, std::move(reply));
     const auto unknown = [&] { reply(fail(Code::not_found, "there is no job " + shown(command.job), "job")); };
     if (!job && !record) return unknown();
     if (command.actor.role == Role::tenant && !tenant_below(job ? job->fixed->tenant : record->row.tenant, command.actor.tenant)) return unknown();
@@ -44,6 +45,36 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .since = now(),
                       .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec.grace_period});
     answer();
+}
+
+// The id of an array: all of its jobs that have not ended.
+void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
+    std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
+    for (const auto& [id, job] : jobs_) {
+        const auto& labels = job->fixed->spec.labels;
+        const auto it = labels.find(std::string(api::array_label));
+        if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
+        if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
+        members.emplace_back(id.size(), id);
+    }
+    std::sort(members.begin(), members.end());
+    if (members.empty()) {
+        if (read_.job(command.job + ".0")) return reply(fail(Code::conflict, "all jobs of the array " + shown(command.job) + " have ended", "job"));
+        return reply(fail(Code::not_found, "there is no job " + shown(command.job), "job"));
+    }
+    audit(command.actor, "cancel", command.job, command.body.reason);
+    for (const auto& [length, id] : members) {
+        Job& job = *jobs_.at(id);
+        order_stop(job, {.outcome = State::cancelled,
+                         .reason = Reason::user_cancelled,
+                         .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
+                         .since = now(),
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec.grace_period});
+    }
+    reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
+        if (auto now_so = read_.job(id)) return now_so;
+        return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
+    });
 }
 
 // A job that ended otherwise than well waits again under its id, so that it finds its checkpoints. This is a new life, not a step of the

@@ -53,7 +53,7 @@ Result<engine::EngineJob> Scheduler::Impl::resolve(const JobSpec& spec, const Ac
                              .submitted = now()};
 }
 
-Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const Actor& actor) const {
+Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const Actor& actor, std::int64_t count) const {
     const Tenant usual;
     std::int64_t priority_max = 1000;
     bool known = false;
@@ -64,7 +64,7 @@ Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const A
         if (!known || it != tenants_.end()) priority_max = std::min(priority_max, tenant.max_priority);
         known = true;
         const std::int64_t pending = it == tenants_.end() ? 0 : it->second.pending;
-        if (verdict && pending >= tenant.max_pending)
+        if (verdict && pending + count > tenant.max_pending)
             verdict = fail(Code::limited, "the tenant \"" + path + "\" has " + std::to_string(pending) + " jobs waiting, at most " +
                                               std::to_string(tenant.max_pending) + " are allowed",
                            "tenant", "wait until some have started");
@@ -169,19 +169,44 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
 
     auto resolved = resolve(command.spec, command.actor);
     if (!resolved) return reply(fail(std::move(resolved.error())));
-    if (auto good = check_limits(*resolved, command.actor); !good) return reply(fail(std::move(good.error())));
+    const std::int64_t count = std::max<std::int64_t>(1, command.spec.array);
+    if (auto good = check_limits(*resolved, command.actor, count); !good) return reply(fail(std::move(good.error())));
     auto unmet = unmet_dependencies(command.spec);
     if (!unmet) return reply(fail(std::move(unmet.error())));
-    resolved->id = command.task_id;
-    while (resolved->id.empty() || find(resolved->id) || (command.task_id.empty() && read_.job(resolved->id))) resolved->id = make_id("job", env_.rng);
-    const bool type_inferred = command.spec.type == JobType::unset;
+    const bool array = command.spec.array > 0;
+    if (array && !command.task_id.empty()) return reply(fail(Code::invalid, "an array has no task_id", "array", "submit it as a job file"));
+    // The jobs of an array are named after it: job-x.0, job-x.1.
+    const auto first_of = [&](const std::string& id) { return array ? id + ".0" : id; };
+    std::string id = command.task_id;
+    while (id.empty() || find(first_of(id)) || (command.task_id.empty() && (read_.job(id) || read_.job(first_of(id))))) id = make_id("job", env_.rng);
     auto admitted = engine_.admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));
     if (auto good = check_quota_policy(*admitted->job.spec); !good) return reply(fail(std::move(good.error())));
+    if (command.spec.type == JobType::unset)
+        admitted->notes.insert(admitted->notes.begin(), "type " + std::string(name_of(admitted->job.spec->type)) + " was inferred from the command");
+    for (std::string& note : kept_without_effect(*admitted->job.spec)) admitted->notes.push_back(std::move(note));
 
     ensure_tenant(admitted->job.tenant);
+    if (array) {
+        admitted->notes.push_back("one of the " + std::to_string(count) + " jobs of the array " + id);
+        for (std::int64_t i = 0; i < count; ++i) accept(command, hash, *admitted, id, i, *unmet);
+    } else {
+        accept(command, hash, *admitted, id, -1, *unmet);
+    }
+    if (!key.empty()) {
+        const StoredIdempotency row{first_of(id), hash, now()};
+        write("idem/" + key, stored_text(row));
+        idempotency_[key] = row;
+    }
+    audit(command.actor, "submit", id, admitted->job.spec->name);
+    reply_submitted(first_of(id), true, std::move(reply));
+}
+
+void Scheduler::Impl::accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id,
+                             std::int64_t index, const std::vector<std::string>& unmet) {
     auto fixed = std::make_shared<StoredSpec>();
-    engine::EngineJob& accepted = admitted->job;
+    engine::EngineJob accepted = admitted.job;
+    accepted.id = index < 0 ? id : id + "." + std::to_string(index);
     fixed->id = accepted.id;
     fixed->queue = accepted.queue;
     fixed->tenant = accepted.tenant;
@@ -191,16 +216,18 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     fixed->priority = accepted.priority;
     fixed->preemptible = accepted.preemptible;
     fixed->submitted = accepted.submitted;
-    fixed->notes = std::move(admitted->notes);
-    if (type_inferred) fixed->notes.insert(fixed->notes.begin(), "type " + std::string(name_of(accepted.spec->type)) + " was inferred from the command");
-    for (std::string& note : kept_without_effect(*accepted.spec)) fixed->notes.push_back(std::move(note));
+    fixed->notes = admitted.notes;
     fixed->spec = *accepted.spec;
+    if (index >= 0) {
+        fixed->spec.array = 0;
+        fixed->spec.labels[std::string(api::array_label)] = id;
+    }
 
     auto owned = std::make_unique<Job>();
     Job& job = *owned;
     job.fixed = std::move(fixed);
     job.fresh = true;
-    job.s.waits_for = std::move(*unmet);
+    job.s.waits_for = unmet;
     job.blocked = !job.s.waits_for.empty();
     JobStatus& status = job.status();
     status.id = job.id();
@@ -222,14 +249,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     recount(job);
     note_change(job);
     set_deadline(job);
-    if (!key.empty()) {
-        const StoredIdempotency row{job.id(), hash, now()};
-        write("idem/" + key, stored_text(row));
-        idempotency_[key] = row;
-    }
-    audit(command.actor, "submit", job.id(), job.fixed->spec.name);
     if (env_.metrics) env_.metrics->add(metric::jobs_submitted, 1, {job.fixed->queue});
-    reply_submitted(job.id(), true, std::move(reply));
 }
 
 void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
@@ -260,7 +280,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     if (refuse_when_stopped(reply)) return;
     auto resolved = resolve(spec, actor);
     if (!resolved) return reply(fail(std::move(resolved.error())));
-    if (auto good = check_limits(*resolved, actor); !good) return reply(fail(std::move(good.error())));
+    if (auto good = check_limits(*resolved, actor, std::max<std::int64_t>(1, spec.array)); !good) return reply(fail(std::move(good.error())));
     api::FitView view;
     auto admitted = engine_.admit(std::move(*resolved));
     if (admitted)

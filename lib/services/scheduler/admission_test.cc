@@ -1,3 +1,5 @@
+#include <set>
+
 #include "test_world.h"
 
 namespace crater::scheduler {
@@ -32,6 +34,29 @@ TEST(Admission, a_task_id_is_the_job_and_is_idempotent_by_itself) {
     EXPECT_EQ(w.submit(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d1")), "train-1") << "also when it has ended";
     EXPECT_EQ(w.submit_error(gpu_job(), by("eve", Role::tenant, "other", "", "train-1", "d1")).code, Code::conflict);
     EXPECT_EQ(a.launches.size(), 1u);
+}
+
+TEST(Admission, an_array_is_so_many_jobs_and_is_cancelled_by_its_id) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.array = 6;
+    const std::string first = w.submit(spec, by("ann", Role::admin, "", "k"));
+    ASSERT_TRUE(first.ends_with(".0"));
+    const std::string array = first.substr(0, first.size() - 2);
+    EXPECT_EQ(w.submit(spec, by("ann", Role::admin, "", "k")), first) << "asked again";
+    const auto page = w.scheduler->read().jobs({.states = {}, .label = "crater.array=" + array}, "id", 100, "");
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->total, 6);
+    EXPECT_EQ(a.launches.size(), 4u) << "each starts by itself";
+    std::set<std::string> indexes;
+    for (const auto& launch : a.launches) indexes.insert(launch.env().at("CRATER_ARRAY_INDEX"));
+    EXPECT_EQ(indexes, (std::set<std::string>{"0", "1", "2", "3"}));
+    ASSERT_TRUE(w.act(array, Action::cancel));
+    w.run(seconds(2));
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(w.state(array + "." + std::to_string(i)), State::cancelled);
+    EXPECT_EQ(w.act(array, Action::cancel).error().code, Code::conflict);
+    EXPECT_EQ(w.act("job-none", Action::cancel).error().code, Code::not_found);
 }
 
 TEST(Admission, queue_by_name_by_type_and_by_likeness) {

@@ -129,6 +129,9 @@ class Scheduler::Impl {
     wire::LinkCallbacks agent_link(std::function<std::shared_ptr<wire::Link>()> link);
     void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
     void tables(Millis wait, Reply<Tables> reply);
+    // ---- upkeep.cc
+    void set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply);
+    void plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply);
     // ---- quotas.cc, tokens.cc ----
     void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
     void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
@@ -213,13 +216,17 @@ class Scheduler::Impl {
     // ---- admission.cc ----
     Result<std::string> queue_for(const JobSpec& spec) const;
     Result<engine::EngineJob> resolve(const JobSpec& spec, const Actor& actor) const;
-    Result<void> check_limits(const engine::EngineJob& job, const Actor& actor) const;
+    Result<void> check_limits(const engine::EngineJob& job, const Actor& actor, std::int64_t count) const;
     Result<std::vector<std::string>> unmet_dependencies(const JobSpec& spec) const;
     // ---- promises.cc ----
     Result<void> check_quota_policy(const JobSpec& spec) const;
 
     // ---- admission.cc ----
     void ensure_tenant(const std::string& path);
+    // Takes a job in that was admitted. `index`: of an array, or -1.
+    void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id, std::int64_t index,
+                const std::vector<std::string>& unmet);
+    void cancel_array(const Act& command, Reply<JobRecordPtr> reply);
     void recount(Job& job);
     void dependency_ended(const std::string& id, bool well);
     void reply_submitted(const std::string& id, bool created, Reply<Submitted> reply);
@@ -278,6 +285,10 @@ class Scheduler::Impl {
     void stray_gone(Node& node, const TaskKey& key);
     void ask_for_strays(Node& node);
     void check_heartbeats();
+    void check_maintenance();  // every second: what begins and what is over
+    void set_windows(Node& node, std::vector<Maintenance> windows);
+    Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
+    void reply_row(const std::string& name, Reply<api::NodeRow> reply);
     Node* find_node(const std::string& name);
     Node* node_of(const Session& session);
 

@@ -154,7 +154,8 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     state.lost = state.unreachable = false;
     state.boot_id = message.boot_id();
     state.clearing = !node.strays.empty();
-    if (!state.draining || node.state.lost) state.detail = state.clearing ? "tasks that were given up still end here" : state.draining ? state.detail : "";
+    const bool closed_by_hand = state.draining || state.in_maintenance;
+    if (!closed_by_hand || node.state.lost) state.detail = state.clearing ? "tasks that were given up still end here" : closed_by_hand ? state.detail : "";
     set_node_state(node, state);
     if (fresh) event("node", name, "up", "", "registered");
     touch(node);
@@ -275,7 +276,7 @@ void Scheduler::Impl::stray_gone(Node& node, const TaskKey& key) {
     if (!node.strays.erase(key) || !node.strays.empty() || !node.state.clearing) return;
     StoredNodeState state = node.state;
     state.clearing = false;
-    if (!state.draining) state.detail.clear();
+    if (!state.draining && !state.in_maintenance) state.detail.clear();
     set_node_state(node, state);
 }
 
@@ -395,9 +396,9 @@ void Scheduler::Impl::on_refused(Node& node, const proto::OrderRefused& refused)
 void Scheduler::Impl::set_node_state(Node& node, const StoredNodeState& wanted) {
     StoredNodeState next = wanted;
     const StoredNodeState& old = node.state;
-    if (next.lost != old.lost || next.draining != old.draining) {
+    if (next.lost != old.lost || next.shown() != old.shown()) {
         next.since = now();
-        const NodeState shown_state = next.lost ? NodeState::lost : next.draining ? NodeState::draining : NodeState::up;
+        const NodeState shown_state = next.shown();
         event("node", node.name, std::string(name_of(shown_state)), next.lost ? std::string(name_of(Reason::node_lost)) : "", next.detail);
         log::info("a node changed", {{"node", node.name}, {"state", name_of(shown_state)}, {"why", next.detail}});
         problems_changed_ = true;
@@ -405,7 +406,8 @@ void Scheduler::Impl::set_node_state(Node& node, const StoredNodeState& wanted) 
     if (next.clearing != old.clearing) problems_changed_ = true;
     const bool flags = next.closed() != old.closed() || next.draining != old.draining;
     const bool changed = flags || next.lost != old.lost || next.unreachable != old.unreachable || next.clearing != old.clearing || next.detail != old.detail ||
-                         next.boot_id != old.boot_id;
+                         next.boot_id != old.boot_id || next.taints != old.taints || next.maintenance != old.maintenance ||
+                         next.in_maintenance != old.in_maintenance;
     if (!changed) return;
     node.state = next;
     node.state_touched = true;
@@ -446,13 +448,8 @@ void Scheduler::Impl::check_heartbeats() {
 
 void Scheduler::Impl::drain(const std::string& name, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply) {
     if (refuse_when_stopped(reply)) return;
-    Node* node = find_node(name);
-    if (!node) {
-        std::vector<std::string> names;
-        for (const auto& [known, entry] : nodes_) names.push_back(known);
-        const std::string near = nearest(name, names);
-        return reply(fail(Code::not_found, "there is no node " + shown(name), "node", near.empty() ? "" : "did you mean \"" + near + "\"?"));
-    }
+    Node* node = find_node_or_say(name, reply);
+    if (!node) return;
     StoredNodeState state = node->state;
     state.draining = draining;
     if (!state.lost) state.detail = draining ? "drained by " + actor.name + (body.reason.empty() ? "" : ": " + body.reason) : "";
@@ -472,11 +469,7 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
         }
     }
     touch(*node);
-    reply_when_durable<api::NodeRow>(std::move(reply), [this, name]() -> Result<api::NodeRow> {
-        const auto view = read_.node(name);
-        if (view) return view->node;
-        return crater::fail(Code::not_found, "the node is gone");
-    });
+    reply_row(name, std::move(reply));
 }
 
 }  // namespace crater::scheduler

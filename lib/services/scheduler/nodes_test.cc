@@ -168,6 +168,69 @@ TEST(Nodes, drain_stops_new_work_and_evict_moves_what_runs) {
     EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::up);
 }
 
+TEST(Nodes, taints_are_kept_over_a_restart_and_taken_away) {
+    TestWorld w;
+    w.add_agent("n1");
+    const auto taint = [&](Taint what, bool off) {
+        std::optional<Result<api::NodeRow>> row;
+        w.scheduler->set_taint("n1", what, off, {}, [&](Result<api::NodeRow> r) { row = std::move(r); });
+        w.run();
+        EXPECT_TRUE(row && *row);
+        return (*row)->taints.size();
+    };
+    const std::string id = w.submit(gpu_job(4));
+    EXPECT_EQ(taint({"kind", "old"}, false), 1u);
+    EXPECT_EQ(taint({"kind", "new"}, false), 1u) << "one a key";
+    EXPECT_EQ(w.state(id), State::running) << "what runs goes on";
+    EXPECT_EQ(w.submit_error(gpu_job()).field, "tolerations");
+    JobSpec tolerant = gpu_job();
+    tolerant.tolerations = {{"kind", "new"}};
+    EXPECT_EQ(w.state(w.submit(tolerant)), State::pending) << "full, but it may go there";
+    w.restart();
+    w.run(seconds(2));
+    ASSERT_EQ(w.scheduler->read().node("n1")->node.taints.size(), 1u);
+    EXPECT_EQ(w.submit_error(gpu_job()).field, "tolerations");
+    EXPECT_EQ(taint({"kind", "other"}, true), 1u);
+    EXPECT_EQ(taint({"kind", ""}, true), 0u);
+    EXPECT_EQ(w.state(w.submit(gpu_job())), State::pending);
+}
+
+TEST(Nodes, maintenance_closes_a_node_in_time_and_opens_it_again) {
+    TestWorld w;
+    w.add_agent("n1");
+    const auto plan = [&](std::optional<Maintenance> window) {
+        std::optional<Result<api::NodeRow>> row;
+        w.scheduler->plan_maintenance("n1", window, {}, [&](Result<api::NodeRow> r) { row = std::move(r); });
+        w.run();
+        return row && *row ? Result<void>() : Result<void>(fail(row->error()));
+    };
+    const Instant start = w.time.now() + seconds(3600), end = start + seconds(1800);
+    EXPECT_FALSE(plan(Maintenance{end, start}));
+    ASSERT_TRUE(plan(Maintenance{start, end}));
+    JobSpec lasting = gpu_job();
+    lasting.time_limit = seconds(2 * 3600);
+    const std::string late = w.submit(lasting);
+    EXPECT_EQ(w.state(late), State::pending);
+    lasting.time_limit = seconds(600);
+    EXPECT_EQ(w.state(w.submit(lasting)), State::running);
+    w.restart();
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(late), State::pending);
+    w.run(seconds(3600));
+    EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::draining);
+    EXPECT_NE(w.scheduler->read().node("n1")->node.detail.find("maintenance until"), std::string::npos);
+    const std::string next = w.submit(gpu_job());
+    EXPECT_EQ(w.state(next), State::pending);
+    w.run(seconds(1800));
+    EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::up);
+    EXPECT_EQ(w.state(next), State::running);
+    EXPECT_EQ(w.state(late), State::running);
+    EXPECT_TRUE(w.scheduler->read().node("n1")->node.maintenance.empty());
+    ASSERT_TRUE(plan(Maintenance{w.time.now() + seconds(10), w.time.now() + seconds(7200)}));
+    ASSERT_TRUE(plan(std::nullopt));
+    EXPECT_TRUE(w.scheduler->read().node("n1")->node.maintenance.empty());
+}
+
 TEST(Nodes, a_card_that_is_gone_fails_its_tasks_with_that_cause) {
     TestWorld w;
     FakeAgent& a = w.add_agent("n1", 1);

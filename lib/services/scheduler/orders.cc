@@ -61,6 +61,8 @@ void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std
     launch.set_tenant(job->fixed->tenant);
     auto& env = *launch.mutable_env();
     env["CRATER_ATTEMPT"] = std::to_string(attempt);
+    if (const auto array = spec.labels.find(std::string(api::array_label)); array != spec.labels.end() && id.starts_with(array->second + "."))
+        env["CRATER_ARRAY_INDEX"] = id.substr(array->second.size() + 1);
     if (spec.tasks > 1) {
         const std::string& head = job->status().tasks.front().allocation->node;
         const Node* node = find_node(head);

@@ -18,6 +18,13 @@ bool below(const std::string& tenant, const std::string& root) {
     return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
 }
 
+// `wanted`: key, or key=value.
+bool has_label(const std::map<std::string, std::string>& labels, const std::string& wanted) {
+    const auto equals = wanted.find('=');
+    const auto it = labels.find(wanted.substr(0, equals));
+    return it != labels.end() && (equals == std::string::npos || it->second == wanted.substr(equals + 1));
+}
+
 bool matches(const JobRecord& job, const JobFilter& f) {
     const api::JobRow& row = job.row;
     if (f.type && row.type != *f.type) return false;
@@ -27,6 +34,7 @@ bool matches(const JobRecord& job, const JobFilter& f) {
     if (!f.user.empty() && row.user != f.user) return false;
     if (!f.name.empty() && row.name.find(f.name) == std::string::npos && row.id.find(f.name) == std::string::npos) return false;
     if (!f.node.empty() && std::find(row.nodes.begin(), row.nodes.end(), f.node) == row.nodes.end()) return false;
+    if (!f.label.empty() && !has_label(job.spec->labels, f.label)) return false;
     return !f.since || row.submitted >= f.since;
 }
 
@@ -275,16 +283,11 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
 
 api::Page<api::NodeRow> ReadModel::nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const {
     const std::string& label = filter.label;
-    const auto equals = label.find('=');
-    const std::string key = label.substr(0, equals), value = equals == std::string::npos ? "" : label.substr(equals + 1);
     api::Page<api::NodeRow> page;
     const std::shared_lock lock(state_->mutex);
     const auto look = [&](const std::string& name, const NodeRowPtr& row) {
         if (!row || (filter.state && row->state != *filter.state) || name.find(filter.name) == std::string::npos) return;
-        if (!label.empty()) {
-            const auto it = row->labels.find(key);
-            if (it == row->labels.end() || (equals != std::string::npos && it->second != value)) return;
-        }
+        if (!label.empty() && !has_label(row->labels, label)) return;
         ++page.total;
         if (!cursor.empty() && (descending ? name >= cursor : name <= cursor)) return;
         if (page.items.size() < limit) page.items.push_back(*row);

@@ -113,6 +113,10 @@ struct StoredNodeState {
     std::string boot_id;       // of the agent that registered last
     std::string detail;
     Instant since;
+    std::vector<Taint> taints;
+    std::vector<Maintenance> maintenance;  // not over yet
+    bool in_maintenance = false;           // one of them is under way
+    NodeState shown() const { return lost ? NodeState::lost : draining || in_maintenance ? NodeState::draining : NodeState::up; }
     // Whether the engine may place tasks there.
     bool closed() const { return lost || unreachable || clearing; }
 };
@@ -125,6 +129,9 @@ void describe(V& v, StoredNodeState& n) {
     v.field("boot_id", n.boot_id, "Of the agent that registered last.");
     v.field("detail", n.detail, "Why.");
     v.field("since", n.since, "Since when.");
+    v.field("taints", n.taints, "Taints.");
+    v.field("maintenance", n.maintenance, "Maintenance planned or under way.");
+    v.field("in_maintenance", n.in_maintenance, "It is under way.");
 }
 
 struct StoredQueue {

@@ -93,6 +93,8 @@ Result<void> Scheduler::Impl::load_nodes() {
         refresh_hardware(node);
         engine_.apply(engine::NodeSet{*node.inventory});
         if (node.state.draining || node.state.closed()) engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
+        if (!node.state.taints.empty()) engine_.apply(engine::NodeTaints{name, node.state.taints});
+        if (!node.state.maintenance.empty()) engine_.apply(engine::NodeMaintenance{name, node.state.maintenance});
     }
     return {};
 }

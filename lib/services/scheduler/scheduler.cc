@@ -185,6 +185,7 @@ void Scheduler::Impl::sweep() {
     sweep_timer_ = env_.loop.after(sweep_period, [this] { sweep(); });
     if (stopped_) return;
     check_heartbeats();
+    check_maintenance();
     for (auto& [name, queue] : queues_) {
         if (!queue.waits_changed) continue;
         queue.waits_changed = false;
@@ -279,6 +280,12 @@ void Scheduler::submit(Submit command, Reply<Submitted> reply) { impl_->submit(s
 void Scheduler::act(Act command, Reply<JobRecordPtr> reply) { impl_->act(std::move(command), std::move(reply)); }
 void Scheduler::drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply) {
     impl_->drain(node, draining, body, actor, std::move(reply));
+}
+void Scheduler::set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply) {
+    impl_->set_taint(node, taint, off, actor, std::move(reply));
+}
+void Scheduler::plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply) {
+    impl_->plan_maintenance(node, window, actor, std::move(reply));
 }
 void Scheduler::set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply) {
     impl_->set_queue(std::move(queue), actor, std::move(reply));

@@ -79,7 +79,9 @@ JobRecordPtr Scheduler::Impl::record_of(const Job& job) const {
 
 void Scheduler::Impl::fill_row(Node& node) {
     api::NodeRow& row = node.row;
-    row.state = node.state.lost ? NodeState::lost : node.state.draining ? NodeState::draining : NodeState::up;
+    row.state = node.state.shown();
+    row.taints = node.state.taints;
+    row.maintenance = node.state.maintenance;
     row.detail = node.state.detail;
     row.since = node.state.since;
     row.last_heartbeat = node.last_heartbeat;

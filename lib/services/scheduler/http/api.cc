@@ -14,6 +14,8 @@ const std::map<std::string_view, HttpApi::Impl::Handler>& HttpApi::Impl::handler
         {"plan_submit", &Impl::plan_submit},         {"list_nodes", &Impl::list_nodes},
         {"get_node", &Impl::get_node},               {"get_node_topology", &Impl::get_node_topology},
         {"drain_node", &Impl::drain_node},           {"resume_node", &Impl::resume_node},
+        {"taint_node", &Impl::taint_node},           {"untaint_node", &Impl::untaint_node},
+        {"plan_maintenance", &Impl::plan_maintenance}, {"cancel_maintenance", &Impl::cancel_maintenance},
         {"list_queues", &Impl::list_queues},         {"get_queue", &Impl::get_queue},
         {"put_queue", &Impl::put_queue},             {"list_tenants", &Impl::list_tenants},
         {"get_tenant", &Impl::get_tenant},           {"put_tenant", &Impl::put_tenant},

@@ -120,6 +120,11 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void drain_node(CallPtr call) { set_drain(std::move(call), true); }
     void resume_node(CallPtr call) { set_drain(std::move(call), false); }
     void set_drain(CallPtr call, bool draining);
+    void taint_node(CallPtr call) { set_taint(std::move(call), false); }
+    void untaint_node(CallPtr call) { set_taint(std::move(call), true); }
+    void set_taint(CallPtr call, bool off);
+    void plan_maintenance(CallPtr call);
+    void cancel_maintenance(CallPtr call);
     void list_queues(CallPtr call);
     void get_queue(CallPtr call);
     void put_queue(CallPtr call);

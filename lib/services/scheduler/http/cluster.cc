@@ -84,6 +84,28 @@ void HttpApi::Impl::set_drain(CallPtr call, bool draining) {
     });
 }
 
+void HttpApi::Impl::set_taint(CallPtr call, bool off) {
+    auto taint = body_of<Taint>(*call);
+    if (!taint) return call->fail(taint.error());
+    on_loop([self = shared_from_this(), call, off, taint = std::move(*taint)] {
+        self->scheduler_.set_taint(call->parameter("name"), taint, off, call->actor, [call](Result<api::NodeRow> row) { call->answer(row); });
+    });
+}
+
+void HttpApi::Impl::plan_maintenance(CallPtr call) {
+    auto window = body_of<Maintenance>(*call);
+    if (!window) return call->fail(window.error());
+    on_loop([self = shared_from_this(), call, window = *window] {
+        self->scheduler_.plan_maintenance(call->parameter("name"), window, call->actor, [call](Result<api::NodeRow> row) { call->answer(row); });
+    });
+}
+
+void HttpApi::Impl::cancel_maintenance(CallPtr call) {
+    on_loop([self = shared_from_this(), call] {
+        self->scheduler_.plan_maintenance(call->parameter("name"), std::nullopt, call->actor, [call](Result<api::NodeRow> row) { call->answer(row); });
+    });
+}
+
 void HttpApi::Impl::list_queues(CallPtr call) {
     answer_page(*call, scheduler_.read().queues(), "name", [](const api::QueueView& queue) { return queue.spec.name; });
 }

@@ -72,7 +72,7 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
         if (!type) return call->fail({Code::invalid, "\"" + wanted + "\" is none of training, inference, batch, interactive", "type", ""});
     }
     JobFilter filter{.states = std::move(*states), .queue = call->query("queue"), .tenant = call->query("tenant"), .name = call->query("name"),
-                     .user = call->query("user"), .node = call->query("node"), .type = type, .since = *since};
+                     .user = call->query("user"), .node = call->query("node"), .label = call->query("label"), .type = type, .since = *since};
     if (call->actor.role == Role::tenant && !may_see(call->actor, filter.tenant)) {
         if (!filter.tenant.empty()) return call->fail({Code::forbidden, "the tenant " + filter.tenant + " is not yours", "tenant", ""});
         filter.tenant = call->actor.tenant;
@@ -152,11 +152,14 @@ void HttpApi::Impl::get_job_metrics(CallPtr call) {
 }
 
 void HttpApi::Impl::act(CallPtr call, Action action) {
-    auto job = visible_job(*call, call->parameter("id"));
-    if (!job) return call->fail(job.error());
+    // The id of an array names no job; the first of it stands for all.
+    const std::string named = call->parameter("id");
+    auto job = visible_job(*call, named);
+    const bool array = !job && action == Action::cancel && visible_job(*call, named + ".0");
+    if (!job && !array) return call->fail(job.error());
     auto body = body_of<api::ReasonBody>(*call);
     if (!body) return call->fail(body.error());
-    Act command{.job = (*job)->status.id, .action = action, .body = std::move(*body), .actor = call->actor};
+    Act command{.job = array ? named : (*job)->status.id, .action = action, .body = std::move(*body), .actor = call->actor};
     on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
         self->scheduler_.act(std::move(command), [self, call](Result<JobRecordPtr> changed) {
             if (!changed) return call->fail(changed.error());

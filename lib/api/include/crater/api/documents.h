@@ -36,5 +36,8 @@ Result<ScheduleRequest> read_schedule(std::string_view json, const Templates& te
 Result<void> validate(const JobSpec& spec);
 // A copy with the values of secret environment keys replaced by "***". SPEC 10.4.
 JobSpec masked(const JobSpec& spec);
+// What operators say of nodes.
+Result<void> validate(const Taint& taint);
+Result<void> validate(const Maintenance& window, Instant now);
 
 }  // namespace crater::api

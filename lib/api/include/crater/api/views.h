@@ -166,6 +166,9 @@ void describe(V& v, CardView& c) {
     v.field("power_watts", c.power_watts, "Power.");
     v.field("slices", c.slices, "Who holds what.");
 }
+// Carried by the jobs of an array: its id.
+inline constexpr std::string_view array_label = "crater.array";
+
 struct NodeRow {
     std::string name;
     NodeState state = NodeState::up;
@@ -176,6 +179,8 @@ struct NodeRow {
     std::vector<CardView> cards;
     std::int64_t tasks = 0;
     Instant since, last_heartbeat;
+    std::vector<Taint> taints;
+    std::vector<Maintenance> maintenance;  // planned or under way
 };
 template <class V>
 void describe(V& v, NodeRow& n) {
@@ -189,6 +194,8 @@ void describe(V& v, NodeRow& n) {
     v.field("tasks", n.tasks, "Tasks on it.");
     v.field("since", n.since, "When it entered this state.");
     v.field("last_heartbeat", n.last_heartbeat, "When its agent was last heard.");
+    v.field("taints", n.taints, "What keeps jobs away that do not tolerate it.");
+    v.field("maintenance", n.maintenance, "When it takes no work, planned or under way.");
 }
 struct NodeTask {
     std::string job, name;

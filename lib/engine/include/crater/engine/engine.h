@@ -105,6 +105,8 @@ struct EngineJob {
 // ---- Facts -------------------------------------------------------------------------------------------------------------
 struct NodeSet { NodeInventory inventory; };                              // new, or changed by a re-registration
 struct NodeFlags { std::string node; bool draining = false, lost = false; };  // takes no new work
+struct NodeTaints { std::string node; std::vector<Taint> taints; };       // all that it has
+struct NodeMaintenance { std::string node; std::vector<Maintenance> windows; };  // all that are planned or under way
 struct NodeRemoved { std::string node; };                                 // holds nothing
 struct QueueSet { QueueSpec queue; };
 struct TenantSet { Tenant tenant; };
@@ -120,7 +122,7 @@ struct PreemptionStarted { std::string victim, preemptor; };              // rep
 struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
-using Event = std::variant<NodeSet, NodeFlags, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
+using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
                            TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crater/model/allocation.h"
+#include "crater/model/node.h"
 #include "crater/model/resources.h"
 #include "crater/model/state.h"
 
@@ -76,6 +77,42 @@ inline std::span<const EnumName<NumaPolicy>> enum_names(NumaPolicy) {
     return names;
 }
 
+// How near the tasks of a job are to be to each other. Nodes say where they stand by the labels topology.rack and topology.spine.
+enum class TopologyLevel { none, node, rack, spine };
+inline std::span<const EnumName<TopologyLevel>> enum_names(TopologyLevel) {
+    static constexpr EnumName<TopologyLevel> names[] = {{TopologyLevel::none, ""}, {TopologyLevel::node, "node"},
+        {TopologyLevel::rack, "rack"}, {TopologyLevel::spine, "spine"}};
+    return names;
+}
+inline constexpr std::string_view rack_label = "topology.rack", spine_label = "topology.spine";
+struct Topology {
+    TopologyLevel level = TopologyLevel::none;
+    bool required = false;
+};
+template <class V>
+void describe(V& v, Topology& t) {
+    v.field("level", t.level, "Its tasks stand on one node, in one rack or under one spine switch.");
+    v.field("required", t.required, "Nowhere else; otherwise the next level up where one has no room.");
+}
+
+struct JobSelector {
+    std::map<std::string, std::string> labels;  // all must match; never empty
+};
+template <class V>
+void describe(V& v, JobSelector& s) {
+    v.field("labels", s.labels, "Labels that a job carries, all of them.", {.required = true});
+}
+// Holds both ways: a job that is kept away from is kept away.
+struct AntiAffinity {
+    std::vector<JobSelector> jobs;
+    bool spread_tasks = false;
+};
+template <class V>
+void describe(V& v, AntiAffinity& a) {
+    v.field("jobs", a.jobs, "Other jobs that share no node with it: any that carries the labels of one of these.");
+    v.field("spread_tasks", a.spread_tasks, "Each of its tasks on another node.");
+}
+
 enum class RestartPolicy { never, on_failure };
 inline std::span<const EnumName<RestartPolicy>> enum_names(RestartPolicy) {
     static constexpr EnumName<RestartPolicy> names[] = {
@@ -108,6 +145,9 @@ struct JobSpec {
     std::vector<Mount> mounts;
     NodeConstraint node;
     NumaPolicy numa_binding_policy = NumaPolicy::best_effort;
+    Topology topology;
+    AntiAffinity anti_affinity;
+    std::vector<Toleration> tolerations;
     std::optional<bool> preemptible;  // absent: the queue's default
     Millis grace_period{30'000};
     Millis max_queue_time{0};  // 0 = no limit
@@ -118,6 +158,7 @@ struct JobSpec {
     std::string output;
     std::string quota_policy;
     Restart restart;
+    std::int64_t array = 0;  // jobs that one submission becomes; 0 = it is one
 };
 template <class V>
 void describe(V& v, JobSpec& j) {
@@ -136,6 +177,9 @@ void describe(V& v, JobSpec& j) {
     v.field("mounts", j.mounts, "Paths to mount.");
     v.field("node", j.node, "Which nodes may serve.");
     v.field("numa_binding_policy", j.numa_binding_policy, "strict refuses cross-domain placement.");
+    v.field("topology", j.topology, "How near its tasks are to each other.");
+    v.field("anti_affinity", j.anti_affinity, "Which tasks share no node.");
+    v.field("tolerations", j.tolerations, "Taints of nodes that do not keep it away.");
     v.field("preemptible", j.preemptible, "Whether it may be stopped for others; the queue's default when absent.");
     v.field("grace_period", j.grace_period, "Time between SIGTERM and SIGKILL.");
     v.field("max_queue_time", j.max_queue_time, "Longest wait wanted.");
@@ -147,6 +191,7 @@ void describe(V& v, JobSpec& j) {
     v.field("output", j.output, "Folder kept and listed when the job ends.");
     v.field("quota_policy", j.quota_policy, "Named set of caps the job is put under.");
     v.field("restart", j.restart, "What happens when a task fails.");
+    v.field("array", j.array, "That many independent jobs, each with its CRATER_ARRAY_INDEX from 0.", {.minimum = 0, .maximum = 10000});
 }
 
 struct TaskStatus {

@@ -156,6 +156,48 @@ void describe(V& v, NodeInventory& n) {
     v.field("checkpoint_path", n.checkpoint_path, "Folder of the tasks' checkpoints, one folder a job below it.");
 }
 
+// What keeps jobs away from a node that do not tolerate it. Set by operators, kept by the scheduler.
+enum class TaintEffect { no_schedule };
+inline std::span<const EnumName<TaintEffect>> enum_names(TaintEffect) {
+    static constexpr EnumName<TaintEffect> names[] = {{TaintEffect::no_schedule, "no_schedule"}};
+    return names;
+}
+struct Taint {
+    std::string key, value;
+    TaintEffect effect = TaintEffect::no_schedule;
+    bool operator==(const Taint&) const = default;
+};
+template <class V>
+void describe(V& v, Taint& t) {
+    v.field("key", t.key, "Key.", {.required = true});
+    v.field("value", t.value, "Value; may be empty.");
+    v.field("effect", t.effect, "What it does to jobs that do not tolerate it.");
+}
+struct Toleration {
+    std::string key, value;  // no value: any
+    TaintEffect effect = TaintEffect::no_schedule;
+    bool tolerates(const Taint& taint) const {
+        return key == taint.key && (value.empty() || value == taint.value) && effect == taint.effect;
+    }
+};
+template <class V>
+void describe(V& v, Toleration& t) {
+    v.field("key", t.key, "Key of the taint.", {.required = true});
+    v.field("value", t.value, "Value of the taint; any when absent.");
+    v.field("effect", t.effect, "Effect of the taint.");
+}
+
+// A span of time in which the node takes no work, known before.
+struct Maintenance {
+    Instant start, end;
+    bool operator==(const Maintenance&) const = default;
+};
+template <class V>
+void describe(V& v, Maintenance& m) {
+    v.field("start", m.start, "From when on it takes no work.", {.required = true});
+    v.field("end", m.end, "When it takes work again.", {.required = true});
+}
+
 enum class NodeState { up, draining, lost };
 inline std::span<const EnumName<NodeState>> enum_names(NodeState) {
     static constexpr EnumName<NodeState> names[] = {

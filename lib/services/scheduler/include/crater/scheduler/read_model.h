@@ -31,7 +31,7 @@ using NodeRowPtr = std::shared_ptr<const api::NodeRow>;
 
 struct JobFilter {
     std::vector<State> states;
-    std::string queue, tenant, name, user, node;  // tenant: it and its descendants; name: a part of name or id
+    std::string queue, tenant, name, user, node, label = {};  // tenant: it and its descendants; name: a part of name or id; label: key[=value]
     std::optional<JobType> type;
     Instant since;                                // submitted at or after
 };

@@ -88,6 +88,9 @@ class Scheduler {
     void submit(Submit command, Reply<Submitted> reply);
     void act(Act command, Reply<JobRecordPtr> reply);
     void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
+    void set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply);
+    // None: all of it is given up.
+    void plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply);
     void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
     void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
     void create_token(const api::TokenRequest& request, const Actor& actor, Reply<api::TokenView> reply);  // the secret is in the reply only
