@@ -31,7 +31,7 @@ constexpr std::array<double, 99> make_steps() {
 }
 constexpr auto steps = make_steps();
 
-std::int32_t level_of(double gain) {
+std::int32_t percent_of(double gain) {
     return static_cast<std::int32_t>(std::upper_bound(steps.begin(), steps.end(), gain) - steps.begin());
 }
 
@@ -129,7 +129,7 @@ Choice Fragmentation::decide(const Free& free, const Kind& kind) {
     const double before = unusable(free);
     const std::int64_t cpu_left = free.amounts[cpu] - kind.amounts[cpu];
     const auto level = [&](const CardStates& after) {
-        return level_of(before - remembered(free.type, cpu_left, after.left()));
+        return percent_of(before - remembered(free.type, cpu_left, after.left()));
     };
     if (!kind.one_part()) return {level(after_taking(free.cards, kind))};
     Choice best{-1};

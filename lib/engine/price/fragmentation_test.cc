@@ -7,7 +7,7 @@
 namespace crater::engine::price {
 namespace {
 
-Kind a_kind(int cards, int milli, std::int64_t cpu_milli) {
+Kind a_request(int cards, int milli, std::int64_t cpu_milli) {
     Kind out{.cards = cards, .milli = milli};
     out.amounts[cpu] = cpu_milli;
     return out;
@@ -26,7 +26,9 @@ struct Small {
 // Half of the tasks want 600 of a card, half want cores only, for whom all card capacity is unusable.
 class FragmentationGradient : public ::testing::Test {
   protected:
-    FragmentationGradient() { policy.set_targets({{a_kind(1, 600, 1000), 0.5}, {a_kind(0, 0, 1000), 0.5}}); }
+    FragmentationGradient() {
+        policy.set_targets({{a_request(1, 600, 1000), 0.5}, {a_request(0, 0, 1000), 0.5}});
+    }
     Fragmentation policy;
 };
 
@@ -37,40 +39,43 @@ TEST_F(FragmentationGradient, counts_what_typical_tasks_cannot_use) {
 }
 
 TEST_F(FragmentationGradient, takes_the_card_that_leaves_least_unusable) {
-    const Choice choice = policy.choose(Small{{1000, 500}}.free(), a_kind(1, 500, 1000), 0);
+    const Choice choice = policy.choose(Small{{1000, 500}}.free(), a_request(1, 500, 1000), 0);
     EXPECT_EQ(choice.card, 1);
     EXPECT_EQ(choice.level, 62);  // from 1000 to 500: 100 sigmoid(0.5) = 62.2
 }
 
 TEST_F(FragmentationGradient, remembers_without_changing_the_answer) {
     const Small node{{1000, 700, 500, 700}};
-    const Choice first = policy.choose(node.free(), a_kind(1, 500, 1000), 3);
-    const Choice again = policy.choose(node.free(), a_kind(1, 500, 1000), 3);
+    const Choice first = policy.choose(node.free(), a_request(1, 500, 1000), 3);
+    const Choice again = policy.choose(node.free(), a_request(1, 500, 1000), 3);
     EXPECT_EQ(first.level, again.level);
     EXPECT_EQ(first.card, again.card);
-    policy.set_targets({{a_kind(1, 300, 0), 1.0}});
-    EXPECT_NE(policy.choose(node.free(), a_kind(1, 500, 1000), 3).level, first.level);
+    policy.set_targets({{a_request(1, 300, 0), 1.0}});
+    EXPECT_NE(policy.choose(node.free(), a_request(1, 500, 1000), 3).level, first.level);
 }
 
 TEST_F(FragmentationGradient, whole_cards_and_several_parts_have_no_card_to_choose) {
-    EXPECT_EQ(policy.choose(Small{{1000, 1000}}.free(), a_kind(2, 1000, 0), 1).card, -1);
-    EXPECT_EQ(policy.choose(Small{{1000, 400, 300}}.free(), a_kind(2, 300, 0), 2).card, -1);
+    EXPECT_EQ(policy.choose(Small{{1000, 1000}}.free(), a_request(2, 1000, 0), 1).card, -1);
+    EXPECT_EQ(policy.choose(Small{{1000, 400, 300}}.free(), a_request(2, 300, 0), 2).card, -1);
 }
 
 TEST(FragmentationLevel, is_the_published_sigmoid) {
     Fragmentation policy;
-    policy.set_targets({{a_kind(0, 0, 0), 1.0}});  // everything idle is unusable: the gain is what is taken
+    policy.set_targets(
+        {{a_request(0, 0, 0), 1.0}});  // everything idle is unusable: the gain is what is taken
     for (int milli = 1; milli < 1000; ++milli) {
-        const Choice choice = policy.choose(Small{{1000}}.free(), a_kind(1, milli, 0), milli);
+        const Choice choice = policy.choose(Small{{1000}}.free(), a_request(1, milli, 0), milli);
         EXPECT_EQ(choice.level, static_cast<int>(std::floor(100.0 / (1.0 + std::exp(-milli / 1000.0)))));
     }
-    policy.set_targets({{a_kind(8, 1000, 0), 1.0}});
-    EXPECT_EQ(policy.choose(Small{{1000}}.free(), a_kind(0, 0, 100), 0).level, 50);
+    policy.set_targets({{a_request(8, 1000, 0), 1.0}});
+    EXPECT_EQ(policy.choose(Small{{1000}}.free(), a_request(0, 0, 100), 0).level, 50);
 }
 
 TEST(Typical, are_the_most_frequent_until_95_percent) {
-    std::vector<Arrived> arrived{
-        {a_kind(1, 500, 1), 60}, {a_kind(1, 300, 1), 36}, {a_kind(2, 1000, 1), 3}, {a_kind(4, 1000, 1), 1}};
+    std::vector<Arrived> arrived{{a_request(1, 500, 1), 60},
+                                 {a_request(1, 300, 1), 36},
+                                 {a_request(2, 1000, 1), 3},
+                                 {a_request(4, 1000, 1), 1}};
     const auto targets = typical(arrived);
     ASSERT_EQ(targets.size(), 2u);
     EXPECT_EQ(targets[0].kind.milli, 500);
@@ -79,7 +84,7 @@ TEST(Typical, are_the_most_frequent_until_95_percent) {
 }
 
 TEST(Typical, look_at_cards_and_cores_only) {
-    Kind small = a_kind(1, 500, 1), large = small;
+    Kind small = a_request(1, 500, 1), large = small;
     large.amounts[memory] = 1 << 30;
     const std::vector<Arrived> arrived{{small, 1}, {large, 1}};
     EXPECT_EQ(typical(arrived).size(), 1u);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 // The same loops twice, for machines with 256-bit registers and for all others; chosen when the program
@@ -42,12 +43,20 @@ inline std::int32_t least(const Row& row) {
     for (int k = 0; k < lanes; ++k) out = std::min(out, row.lane[k]);
     return out;
 }
-// The least of sum - was + becomes + rest.
-inline std::int32_t least_after(const Row& sum, const Row& was, const Row& becomes, const Row& rest) {
-    std::int32_t out = std::numeric_limits<std::int32_t>::max();
-    for (int k = 0; k < lanes; ++k) {
-        out = std::min(out, sum.lane[k] - was.lane[k] + becomes.lane[k] + rest.lane[k]);
-    }
+// Eight lanes at a time, for loops whose sums are to stay in registers.
+using Eight = std::int32_t __attribute__((vector_size(32)));
+using EightRates = float __attribute__((vector_size(32)));
+inline void load(Eight& to, const std::int32_t* from) { std::memcpy(&to, from, sizeof to); }
+inline void load(EightRates& to, const float* from) { std::memcpy(&to, from, sizeof to); }
+inline void store(std::int32_t* to, const Eight& from) { std::memcpy(to, &from, sizeof from); }
+inline void add(Eight& sum, const std::int32_t* from) {
+    Eight more;
+    load(more, from);
+    sum += more;
+}
+inline std::int32_t least(const Eight& eight) {
+    std::int32_t out = eight[0];
+    for (int k = 1; k < 8; ++k) out = std::min(out, eight[k]);
     return out;
 }
 

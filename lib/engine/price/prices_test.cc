@@ -210,6 +210,22 @@ TEST(Prices, work_for_nodes_that_came_after_the_last_repricing) {
     for (const Kind& kind : world.kinds) EXPECT_GE(prices.choose(other, prices.intern(kind)).level, 0);
 }
 
+TEST(Prices, work_where_one_node_has_all_there_is_of_something) {
+    World world;
+    world.machines.resize(3000);
+    for (Machine& machine : world.machines) machine.amounts[disk] = 0;
+    world.machines[0].amounts[disk] = 1000 * gib;
+    world.empty = world.machines;
+    Kind kind = a_kind(1, 500, 1000);
+    kind.amounts[disk] = gib;
+    Prices prices;
+    const int id = prices.intern(kind);
+    prices.arrived(id, 300);
+    prices.reprice(view(world.machines), view(world.empty));
+    EXPECT_GE(prices.choose(world.machines[0].free(), id).level, 0);
+    EXPECT_GT(prices.value(world.machines[0].free()), 0);
+}
+
 TEST(Prices, work_without_any_cards) {
     Prices prices;
     const Machine machine;

@@ -89,21 +89,32 @@ std::int32_t weigh_node(const Tables& tables, const Row* value, const Scan& scan
     return least(sum);
 }
 
+inline void keep_least(Eight& low, const Eight& value) { low = value < low ? value : low; }
+
 // The least over all tables: before in the result, after each way in the scan.
 CRATER_VECTOR_CLONES
 std::int32_t weigh(const Tables& tables, const Row* value, Scan& scan, float before, float after) {
-    Row sum{}, now{}, rest{};
-    for (int i = 0; i < scan.row_count; ++i) add(sum, value[scan.rows[i]]);
-    add_worth(now, tables.rates(), before);
-    add_worth(rest, tables.rates(), after);
-    for (int i = 0; i < scan.way_count; ++i) {
-        Way& way = scan.ways[i];
-        Row then = rest;
-        add(then, value[way.rest]);
-        way.value = std::min(way.value, least_after(sum, value[way.was], value[way.becomes], then));
+    Eight low_before, low[cards_most];
+    low_before = Eight{} + far;
+    for (int i = 0; i < scan.way_count; ++i) low[i] = Eight{} + far;
+    for (int block = 0; block < lanes; block += 8) {
+        Eight sum{};
+        EightRates rates;
+        load(rates, tables.rates().lane + block);
+        for (int i = 0; i < scan.row_count; ++i) add(sum, value[scan.rows[i]].lane + block);
+        keep_least(low_before, sum + __builtin_convertvector(rates * before, Eight));
+        sum += __builtin_convertvector(rates * after, Eight);
+        for (int i = 0; i < scan.way_count; ++i) {
+            const Way& way = scan.ways[i];
+            Eight then = sum, was;
+            load(was, value[way.was].lane + block);
+            add(then, value[way.becomes].lane + block);
+            add(then, value[way.rest].lane + block);
+            keep_least(low[i], then - was);
+        }
     }
-    add(sum, now);
-    return least(sum);
+    for (int i = 0; i < scan.way_count; ++i) scan.ways[i].value = std::min(scan.ways[i].value, least(low[i]));
+    return least(low_before);
 }
 
 std::int32_t weigh_all(const Book& book, const Free& free, const Kind& kind, Scan& scan) {

@@ -2,6 +2,7 @@
 // hundred additions; no allocation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -18,8 +19,9 @@ struct Book {
     std::array<double, companions> scale{};  // thousandths of a card in one of the companion's own unit
 };
 
+// Capped where a node has so much that it can never run out, so that its worth stays a small whole number.
 inline float scaled(std::int64_t amount, double scale) {
-    return static_cast<float>(static_cast<double>(amount) * scale);
+    return static_cast<float>(std::min(static_cast<double>(amount) * scale, 2e6));
 }
 
 // In units: 1/64 of a thousandth of a card.

@@ -5,7 +5,7 @@
 namespace crater::engine::price {
 namespace {
 
-Good a_good(std::uint64_t types, double mix) {
+Good whole_card_good(std::uint64_t types, double mix) {
     return {.cards = 1, .milli = 1000, .types = types, .mix = mix};
 }
 
@@ -17,13 +17,13 @@ std::array<double, card_types> two_types(double first, double second) {
 }
 
 TEST(Reserve, is_nothing_while_everybody_takes_any_card) {
-    const std::vector<Good> goods{a_good(~std::uint64_t{0}, 10)};
+    const std::vector<Good> goods{whole_card_good(~std::uint64_t{0}, 10)};
     EXPECT_EQ(reserve(goods, two_types(1000, 9000)), Reserve{});
     EXPECT_EQ(reserve({}, two_types(1000, 9000)), Reserve{});
 }
 
 TEST(Reserve, is_for_those_who_can_use_no_other_type) {
-    const std::vector<Good> goods{a_good(~std::uint64_t{0}, 10), a_good(0b01, 1)};
+    const std::vector<Good> goods{whole_card_good(~std::uint64_t{0}, 10), whole_card_good(0b01, 1)};
     const Reserve out = reserve(goods, two_types(1000, 9000));
     EXPECT_GT(out[0], 0);
     EXPECT_EQ(out[1], 0);
@@ -31,7 +31,7 @@ TEST(Reserve, is_for_those_who_can_use_no_other_type) {
 }
 
 TEST(Reserve, stays_a_tie_break_however_short_a_type_is) {
-    const std::vector<Good> goods{a_good(~std::uint64_t{0}, 10), a_good(0b01, 1000)};
+    const std::vector<Good> goods{whole_card_good(~std::uint64_t{0}, 10), whole_card_good(0b01, 1000)};
     EXPECT_LT(reserve(goods, two_types(1, 9000))[0], 50 * 64);  // of a thousand
 }
 

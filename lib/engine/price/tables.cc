@@ -1,17 +1,12 @@
 #include "price/tables.h"
 
 #include <cmath>
-#include <cstring>
 
 namespace crater::engine::price {
 namespace {
 
 // Of the average worth of the companion, next to what it can be had for.
 constexpr double lowest_rate = 0.034, highest_rate = 10;
-
-using Eight = std::int32_t __attribute__((vector_size(32)));
-inline void load(Eight& to, const std::int32_t* from) { std::memcpy(&to, from, sizeof to); }
-inline void store(std::int32_t* to, const Eight& from) { std::memcpy(to, &from, sizeof from); }
 
 inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::int32_t price, int good,
                     float amount) {
@@ -34,8 +29,9 @@ void Tables::set_rates(std::span<const Good> goods) {
         if (good.cards == 0 && amount > 0) floor = std::max(floor, good.price / amount);
     }
     std::array<double, lanes + 1> rates;
+    floor = std::min(floor, highest_rate);
     rates[0] = std::max(floor, lowest_rate);
-    rates[lanes] = std::max(rates[0], highest_rate);
+    rates[lanes] = highest_rate;
     for (std::size_t half = lanes / 2; half > 0; half /= 2) {
         for (std::size_t i = half; i < lanes; i += 2 * half)
             rates[i] = std::sqrt(rates[i - half] * rates[i + half]);
