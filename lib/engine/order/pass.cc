@@ -40,8 +40,11 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (seats_.has_seat(members.shape))
-        return seats_.best(members.shape, looked_) || (blocked.gains_seen = gains_, false);
+    if (seats_.has_seat(members.shape)) {
+        const bool fits = static_cast<bool>(seats_.best(members.shape, looked_));
+        if (!fits) blocked.gains_seen = gains_;
+        return fits;
+    }
     for (auto g = blocked.gains_seen; g < gains_; ++g) {
         ++looked_;
         const int n = gained_nodes_[static_cast<std::size_t>(g - gained_base_)];

@@ -1,7 +1,5 @@
 #include "place/column.h"
 
-#include <bit>
-
 namespace crater::engine {
 
 int Column::refresh(int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks) {
@@ -10,8 +8,7 @@ int Column::refresh(int shape, const Judge& judge, const std::vector<std::int64_
     int looked = 0;
     if (!filled_ || layout_ != cluster.layout()) {
         entries_.assign(nodes, {});
-        leaves_ = std::bit_ceil(std::max<std::size_t>(1, nodes));
-        tree_.assign(2 * leaves_, -1);
+        tree_.reset(nodes);
         node_of_ = cluster.by_name();
         rejected_.fill(0);
         layout_ = cluster.layout();
@@ -48,38 +45,14 @@ void Column::look_at(int n, int shape, const Judge& judge, const std::vector<std
     count(1);
     entry.counted = true;
     entry.version = cluster.version(n);
-    set_leaf(rank, entry.verdict.level);
+    tree_.set(rank, entry.verdict.level);
 }
 
-void Column::set_leaf(std::size_t rank, std::int32_t score) {
-    std::size_t i = leaves_ + rank;
-    tree_[i] = score;
-    for (i /= 2; i >= 1; i /= 2) {
-        const auto high = std::max(tree_[2 * i], tree_[2 * i + 1]);
-        if (tree_[i] == high) break;
-        tree_[i] = high;
-    }
-}
-
-// The first by name of those with the highest score.
-std::size_t Column::top() const {
-    std::size_t i = 1;
-    while (i < leaves_) i = tree_[2 * i] == tree_[i] ? 2 * i : 2 * i + 1;
-    return i - leaves_;
-}
-
-int Column::best() const { return tree_[1] < 0 ? -1 : node_of_[top()]; }
+int Column::best() const { return tree_.empty() ? -1 : node_of_[tree_.top()]; }
 
 std::vector<int> Column::best(std::size_t count) {
-    std::vector<std::pair<std::size_t, std::int32_t>> taken;
     std::vector<int> out;
-    while (out.size() < count && tree_[1] >= 0) {
-        const auto rank = top();
-        taken.emplace_back(rank, tree_[leaves_ + rank]);
-        out.push_back(node_of_[rank]);
-        set_leaf(rank, -1);
-    }
-    for (const auto& [rank, score] : taken) set_leaf(rank, score);
+    for (const auto rank : tree_.best(count)) out.push_back(node_of_[rank]);
     return out;
 }
 

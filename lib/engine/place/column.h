@@ -1,6 +1,6 @@
-// What is known of every node for one shape: the filter it fails, or its score. Kept current from the
-// cluster's list of changed nodes, with the best node on top of a tree, so that placing the next equal task
-// costs one node looked at, not all of them.
+// What is known of every node for one shape: the filter it fails, or its level. For questions, which want to know why a node does not
+// serve, and for jobs to which their own tasks matter; decisions about all others ask the index (place/seats.h). Kept current from the
+// cluster's list of changed nodes.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "place/judge.h"
+#include "place/max_tree.h"
 
 namespace crater::engine {
 
@@ -17,7 +18,7 @@ class Column {
     // null.
     int refresh(int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks = nullptr);
 
-    int best() const;                                                  // node, -1 when none fits
+    int best() const;                          // node, -1 when none fits
     std::vector<int> best(std::size_t count);  // nodes, best first
     Verdict at(int rank) const { return entries_[static_cast<std::size_t>(rank)].verdict; }
     bool right_kind(int rank) const {
@@ -36,15 +37,12 @@ class Column {
     };
 
     void look_at(int n, int shape, const Judge& judge, const std::vector<std::int64_t>* own_tasks);
-    void set_leaf(std::size_t rank, std::int32_t score);
-    std::size_t top() const;
 
     std::uint64_t layout_ = 0, synced_ = 0;
     bool filled_ = false;
-    std::vector<Entry> entries_;      // by rank of the node
-    std::vector<std::int32_t> tree_;  // maxima; the leaves are scores by rank
+    std::vector<Entry> entries_;  // by rank of the node
+    MaxTree tree_;                // levels by rank
     std::vector<int> node_of_;
-    std::size_t leaves_ = 0;
     std::array<int, 64> rejected_{};
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace crater::engine {
@@ -37,7 +38,7 @@ class MaxTree {
 
     std::int32_t at(std::size_t position) const { return levels_.front()[position]; }
     std::int32_t top_value() const { return levels_.back().front(); }
-    bool empty() const { return top_value() < 0; }
+    bool empty() const { return levels_.empty() || top_value() < 0; }
 
     // Position of the highest; the tree must not be empty.
     std::size_t top() const {
@@ -48,6 +49,18 @@ class MaxTree {
             while (levels_[level][position] != value) ++position;
         }
         return position;
+    }
+
+    // Positions of the highest, best first, at most `count`. Taken out one by one and put back.
+    std::vector<std::size_t> best(std::size_t count) {
+        std::vector<std::pair<std::size_t, std::int32_t>> taken;
+        while (taken.size() < count && !empty()) {
+            taken.emplace_back(top(), top_value());
+            set(taken.back().first, none);
+        }
+        std::vector<std::size_t> out;
+        for (const auto& [position, value] : taken) set(position, value), out.push_back(position);
+        return out;
     }
 
   private:

@@ -306,12 +306,7 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
         return out;
     }
     settle(*s, looked);
-    while (out.size() < count && !seat.tree.empty()) {
-        const auto rank = seat.tree.top();
-        out.push_back({cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]});
-        seat.tree.set(rank, MaxTree::none);
-    }
-    for (const Spot& spot : out) seat.tree.set(static_cast<std::size_t>(cluster_.rank(spot.node)), spot.level);
+    for (const auto rank : seat.tree.best(count)) out.push_back({cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]});
     return out;
 }
 
@@ -346,21 +341,15 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
     return best.empty() ? Spot{} : best.front();
 }
 
-// The winner and, for the trace, the next five: taken out of the tree and put back.
+// The winner and, for the trace, the next five.
 Spot Seats::from_tree(Seat& seat, Trace* trace) {
     if (seat.tree.empty()) return {};
     const auto rank = seat.tree.top();
-    const Spot winner{cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]};
-    if (!trace) return winner;
-    std::size_t count = 0;
-    std::array<std::size_t, std::tuple_size_v<decltype(Trace::best)>> ranks{};
-    while (count < trace->best.size() && !seat.tree.empty()) {
-        ranks[count] = seat.tree.top();
-        trace->best[count] = {cluster_.by_name()[ranks[count]], seat.tree.at(ranks[count])};
-        seat.tree.set(ranks[count++], MaxTree::none);
+    if (trace) {
+        std::size_t count = 0;
+        for (const auto next : seat.tree.best(trace->best.size())) trace->best[count++] = {cluster_.by_name()[next], seat.tree.at(next)};
     }
-    for (std::size_t i = 0; i < count; ++i) seat.tree.set(ranks[i], trace->best[i].level);
-    return winner;
+    return {cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]};
 }
 
 // The next five are looked for a while, not for ever.
