@@ -129,6 +129,7 @@ void walk(V& v, price::Learned& learned) {
     v.list(learned.kinds, [&](price::Kind& kind) { walk(v, kind); });
     v.list(learned.weight, [&](double& weight) { v.number(weight); });
     v.list(learned.price, [&](double& price) { v.number(price); });
+    v.list(learned.order, [&](int& kind) { v.number(kind); });
     v.list(learned.goods, [&](price::Good& good) { walk(v, good); });
     v.list(learned.targets, [&](price::Target& target) { walk(v, target.kind), v.number(target.share); });
     v.list(learned.scarce, [&](int& companion) { v.number(companion); });
@@ -159,6 +160,8 @@ bool is_sound(const price::Learned& learned) {
     if (learned.weight.size() != kinds || learned.price.size() != kinds) return false;
     for (const auto& kind : learned.kinds)
         if (!is_kind(kind)) return false;
+    for (const int kind : learned.order)
+        if (kind < 0 || static_cast<std::size_t>(kind) >= kinds) return false;
     for (const auto& target : learned.targets)
         if (!is_kind(target.kind)) return false;
     for (const auto& good : learned.goods)

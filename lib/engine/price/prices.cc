@@ -50,6 +50,7 @@ int Prices::intern(const Kind& kind) {
 }
 
 void Prices::arrived(int kind, int count) {
+    if (learned_.weight[static_cast<std::size_t>(kind)] <= 0) learned_.order.push_back(kind);
     learned_.weight[static_cast<std::size_t>(kind)] += count;
     learned_.arrived += count;
     for (int i = 0; i < count; ++i) {
@@ -137,11 +138,9 @@ void Prices::make_goods() {
     std::map<decltype(key(Good{})), std::size_t> known;
     std::vector<Good> all;
     std::vector<std::vector<std::size_t>> kinds;
-    // In the order of the kinds, not of their numbers: a kind that was only asked about has a number too.
-    for (const auto& [kind, id] : ids_) {
+    for (const int id : learned_.order) {
         const auto k = static_cast<std::size_t>(id);
-        if (learned_.weight[k] <= 0) continue;
-        const Good good = as_good(kind);
+        const Good good = as_good(learned_.kinds[k]);
         const auto [found, fresh] = known.emplace(key(good), all.size());
         if (fresh) {
             all.push_back(good);
@@ -283,14 +282,18 @@ bool Prices::forget_rare() {
         std::sort(kept.begin(), kept.end());
     }
     Learned rest = learned_;
-    rest.kinds.clear(), rest.weight.clear(), rest.price.clear();
+    rest.kinds.clear(), rest.weight.clear(), rest.price.clear(), rest.order.clear();
+    std::vector<int> number(learned_.kinds.size(), -1);
     std::vector<int> good_of;
     for (const std::size_t k : kept) {
+        number[k] = static_cast<int>(rest.kinds.size());
         rest.kinds.push_back(learned_.kinds[k]);
         rest.weight.push_back(learned_.weight[k]);
         rest.price.push_back(learned_.price[k]);
         good_of.push_back(good_of_[k]);
     }
+    for (const int id : learned_.order)
+        if (number[static_cast<std::size_t>(id)] >= 0) rest.order.push_back(number[static_cast<std::size_t>(id)]);
     learned_ = std::move(rest);
     good_of_ = std::move(good_of);
     ids_.clear();

@@ -40,6 +40,7 @@ namespace crater::engine::price {
 struct Learned {
     std::vector<Kind> kinds;      // by id
     std::vector<double> weight;   // what arrived of each, the past fading
+    std::vector<int> order;       // those that arrived, by their first time: a kind only asked about changes nothing
     std::vector<double> price;    // of each, milli of a card
     std::vector<Good> goods;      // as of the last repricing
     std::vector<Target> targets;  // as of the last change
