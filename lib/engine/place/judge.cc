@@ -38,16 +38,18 @@ Mask fitting_cards(const CardNeed& need, const Room& room, const CardRoom* cards
 }  // namespace
 
 int Judge::fixed_filter(const Look& look) {
+    const auto rows = filter::table();
     for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
+        const auto& row = *rows[position];
         if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look)) return position;
     }
     return -1;
 }
 
 int Judge::standing_filter(const Look& look) {
+    const auto rows = filter::table();
     for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
+        const auto& row = *rows[position];
         if (row.order >= filter::standing_below) break;
         if (is_asked(look.shape, position) && !row.passes(look)) return position;
     }
@@ -55,8 +57,9 @@ int Judge::standing_filter(const Look& look) {
 }
 
 int Judge::filter_failed(const Look& look, bool known_fixed) {
+    const auto rows = filter::table();
     for (const auto position : filter::in_order()) {
-        const auto& row = filter::at(position);
+        const auto& row = *rows[position];
         if (!is_asked(look.shape, position) || (known_fixed && row.kind == filter::Kind::fixed)) continue;
         if (!row.passes(look)) return position;
     }
