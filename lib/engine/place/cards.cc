@@ -117,21 +117,21 @@ std::optional<CardPick> pick_cards(const Look& look, Mask from) {
     return CardPick{lowest(look, from, wanted), false};
 }
 
-void pick_cores(const Look& look, const Choice& parts, Slices& out) {
-    const auto wanted = look.shape.cpu / 1000;
-    if (look.shape.cards == 0 || wanted == 0 || look.shape.cpu % 1000 != 0) return;
-    const int only = parts.domain >= 0 ? parts.domain : parts.home;
+void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int domain, Slices& out) {
+    const Board& board = *node.board;
+    const auto wanted = cpu / 1000;
+    if (wanted == 0 || cpu % 1000 != 0) return;
+    const auto& may = domain < 0 ? board.free.back() : board.free[static_cast<std::size_t>(domain)];
     std::int64_t have = 0;
-    std::vector<int> cores;
-    for (std::size_t position = 0; position < look.node.cores.size() && have < wanted; ++position) {
-        const Core& core = look.node.cores[position];
-        if (core.system || (only >= 0 && core.domain != only)) continue;
-        if (look.books.cores[static_cast<std::size_t>(look.node.cores_at) + position] > 0) continue;
-        const auto threads = static_cast<std::int64_t>(core.cpus.size());
-        if (have + threads > wanted) continue;
-        have += threads;
-        cores.push_back(static_cast<int>(position));
-    }
+    CoreSet cores;
+    for (std::size_t w = 0; w < may.size(); ++w)
+        for (auto left = may[w] & ~books.cores[static_cast<std::size_t>(node.cores_at) + w]; left && have < wanted; left &= left - 1) {
+            const auto position = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
+            const auto threads = static_cast<std::int64_t>(board.cores[position].cpus.size());
+            if (have + threads > wanted) continue;
+            have += threads;
+            cores.add(position);
+        }
     if (have == wanted) out.cores = std::move(cores);
 }
 

@@ -15,8 +15,8 @@ struct CardPick {
 // wanted: an empty pick.
 std::optional<CardPick> pick_cards(const Look& look, Mask from);
 
-// Whole physical cores with all their threads, next to the cards, for a task that has cards and asks for a
-// whole number of them. While they last: otherwise it gets a share of the node's other cores.
-void pick_cores(const Look& look, const Choice& parts, Slices& out);
+// Whole physical cores with all their threads, of one domain or of all (-1), for a task that has cards and asks for a whole number of
+// them. While they last: otherwise it gets a share of the node's other cores.
+void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int domain, Slices& out);
 
 }  // namespace crater::engine

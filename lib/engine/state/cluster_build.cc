@@ -52,7 +52,8 @@ void Cluster::build(Node& node) {
     const auto& inventory = node.inventory;
     node.cpu = std::max<std::int64_t>(0, inventory.cpu.value);
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
-    build_cpus(node);
+    node.board = boards_.of(inventory, node.cpu, node.memory);
+    node.domains = node.board->domains;
     build_cards(node);
     set_reserve(node);
     node.disks.clear();
@@ -87,43 +88,6 @@ void Cluster::make_columns(Node& node) {
     }
     node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
     node.card_memory = node.card_type < 0 ? 0 : type(node.card_type).memory;
-}
-
-void Cluster::build_cpus(Node& node) {
-    node.domains.clear();
-    node.cores.clear();
-    std::int64_t listed = 0;
-    for (const auto& d : node.inventory.numa) {
-        Domain domain{.id = d.id, .memory = d.memory.value, .bandwidth = d.memory_bandwidth.value};
-        domain.cpu = static_cast<std::int64_t>(d.cpus.size()) * 1000;
-        const auto position = static_cast<int>(node.domains.size());
-        std::vector<std::pair<std::int64_t, std::int64_t>> threads;  // (core, cpu)
-        for (std::size_t i = 0; i < d.cpus.size(); ++i)
-            threads.emplace_back(i < d.core_of.size() ? d.core_of[i] : d.cpus[i], d.cpus[i]);
-        std::sort(threads.begin(), threads.end());
-        for (std::size_t i = 0; i < threads.size(); ++i) {
-            if (i == 0 || threads[i].first != threads[i - 1].first)
-                node.cores.push_back({.domain = position, .cpus = {}});
-            node.cores.back().cpus.push_back(threads[i].second);
-        }
-        listed += domain.cpu;
-        node.domains.push_back(domain);
-    }
-    if (node.domains.empty()) {
-        node.domains.push_back({.id = -1, .cpu = node.cpu, .memory = node.memory});
-        return;
-    }
-    // A domain without a list of CPUs has its part of the node's.
-    for (auto& domain : node.domains)
-        if (domain.cpu == 0) domain.cpu = node.cpu / static_cast<std::int64_t>(node.domains.size());
-    // CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually
-    // are. Where fewer are listed than can be scheduled, whole cores are not given out at all.
-    std::int64_t reserved = listed - node.cpu;
-    if (reserved < 0) reserved = listed;
-    for (auto& core : node.cores) {
-        core.system = reserved > 0;
-        reserved -= 1000 * static_cast<std::int64_t>(core.cpus.size());
-    }
 }
 
 void Cluster::build_cards(Node& node) {
