@@ -215,7 +215,7 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     out.node = host.name;
     for (const auto& slice : s.cards) {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
-        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
+        out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
     }
     out.cpu = MilliCpu(s.cpu);

@@ -34,13 +34,6 @@ int capability_number(std::string_view text) {
     return major * 100 + minor;
 }
 
-Mask Node::cards_in(int domain) const {
-    Mask mask = 0;
-    for (std::size_t c = 0; c < cards.size(); ++c)
-        if (cards[c].domain == domain) mask |= Mask{1} << c;
-    return mask;
-}
-
 int Cluster::intern(const CardType& type) {
     const auto it = std::find(types_.begin(), types_.end(), type);
     if (it != types_.end()) return static_cast<int>(it - types_.begin());
@@ -82,8 +75,11 @@ void Cluster::make_columns(Node& node) {
     node.live.gpus.resize(node.cards.size(), 0);
     node.usable = 0;
     node.mixed = false;
+    node.domain_cards.clear();
+    node.domain_cards.resize(node.domains.size());
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (node.cards[c].usable) node.usable |= Mask{1} << c;
+        if (node.cards[c].domain >= 0) node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
         node.mixed |= node.cards[c].type != node.cards.front().type;
     }
     node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
@@ -92,18 +88,21 @@ void Cluster::make_columns(Node& node) {
 
 void Cluster::build_cards(Node& node) {
     node.cards.clear();
+    node.card_texts.clear();
     for (const auto& gpu : node.inventory.gpus) {
         if (static_cast<int>(node.cards.size()) == cards_per_node_max) break;
         CardType type{gpu.model, gpu.memory.value, nominal_memory(gpu.model, gpu.memory.value),
                       capability_number(gpu.compute_capability), gpu.precisions};
         std::sort(type.precisions.begin(), type.precisions.end());
-        Card card{.index = gpu.index, .uuid = gpu.uuid, .type = intern(type), .fault = gpu.health_detail};
+        Card card{.index = gpu.index, .type = intern(type)};
+        CardText text{gpu.uuid, gpu.health_detail};
         for (std::size_t d = 0; d < node.domains.size(); ++d)
             if (node.domains[d].id == gpu.numa_node) card.domain = static_cast<int>(d);
         if (node.domains.size() == 1) card.domain = 0;
         card.usable = gpu.healthy && !gpu.mig_enabled;
-        if (gpu.healthy && gpu.mig_enabled) card.fault = "it is in MIG mode";
-        node.cards.push_back(std::move(card));
+        if (gpu.healthy && gpu.mig_enabled) text.fault = "it is in MIG mode";
+        node.cards.push_back(card);
+        node.card_texts.push_back(std::move(text));
     }
     for (std::size_t c = 0; c < node.cards.size(); ++c)
         for (const auto peer : node.inventory.gpus[c].nvlink_peers)
@@ -116,20 +115,16 @@ void Cluster::build_cards(Node& node) {
 
 int Cluster::card_position(Node& node, const GpuSlice& slice) {
     for (std::size_t c = 0; c < node.cards.size(); ++c)
-        if (!slice.uuid.empty() && node.cards[c].uuid == slice.uuid) return static_cast<int>(c);
+        if (!slice.uuid.empty() && node.card_texts[c].uuid == slice.uuid) return static_cast<int>(c);
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
-        const Card& card = node.cards[c];
-        const bool same = slice.uuid.empty() || card.uuid.empty();
-        if (card.index == slice.index && same) return static_cast<int>(c);
+        const bool same = slice.uuid.empty() || node.card_texts[c].uuid.empty();
+        if (node.cards[c].index == slice.index && same) return static_cast<int>(c);
     }
     CRATER_CHECK(static_cast<int>(node.cards.size()) < cards_per_node_max,
                  "more cards on a node than can be booked");
-    node.cards.push_back({.index = slice.index,
-                          .uuid = slice.uuid,
-                          .type = intern({.model = "gone", .precisions = {}}),
-                          .usable = false,
-                          .gone = true,
-                          .fault = "it is no longer reported"});
+    node.cards.push_back(
+        {.index = slice.index, .type = intern({.model = "gone", .precisions = {}}), .usable = false, .gone = true});
+    node.card_texts.push_back({slice.uuid, "it is no longer reported"});
     make_columns(node);
     return static_cast<int>(node.cards.size()) - 1;
 }

@@ -29,13 +29,14 @@ struct CardType {
 
 struct Card {
     std::int64_t index = 0;
-    std::string uuid;
+    Mask peers = 0;
     int type = 0;
     int domain = -1;  // position; -1 = unknown
-    Mask peers = 0;
     bool usable = true;
     bool gone = false;  // held by a task, but no longer reported
-    std::string fault;
+};
+struct CardText {
+    std::string uuid, fault;
 };
 
 struct DiskUnit {
@@ -74,7 +75,9 @@ struct Node {
     int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
     int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
     Live live;
+    Few<Mask, 2> domain_cards;  // by domain: the cards in it
     std::vector<Card> cards;
+    std::vector<CardText> card_texts;
     std::vector<DiskUnit> disks;
     std::vector<Taint> taints;
     std::vector<Maintenance> windows;  // by start
@@ -87,7 +90,7 @@ struct Node {
     NodeInventory inventory;
 
     bool takes_work() const { return present && !draining && !lost; }
-    Mask cards_in(int domain) const;
+    Mask cards_in(int domain) const { return domain < 0 ? 0 : domain_cards[static_cast<std::size_t>(domain)]; }
 };
 
 // The size a card is sold with: "a100-pcie-40gb" with 40536 MiB is a 40 GiB card.
