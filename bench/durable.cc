@@ -36,13 +36,13 @@ double fsyncs_per_second(const std::string& folder) {
     return count;
 }
 
-std::string status_text(const engine::Placement& placement) {
+std::string status_text(const engine::Engine& engine, const engine::Placement& placement) {
     JobStatus status;
     status.id = placement.job;
     status.state = State::preparing;
     status.reason = Reason::placed;
     status.submitted = noon;
-    for (const auto& [index, allocation] : placement.tasks) {
+    for (const auto& [index, allocation] : engine.allocations(placement)) {
         TaskStatus task;
         task.index = index;
         task.state = State::preparing;
@@ -72,7 +72,7 @@ struct Run {
         const auto plan = cluster.engine.pass(noon, {.placements_max = width, .evaluations_max = 1'000'000});
         store::Batch batch;
         for (const auto& placement : plan.placements) {
-            batch.writes.push_back({"job/" + placement.job, status_text(placement)});
+            batch.writes.push_back({"job/" + placement.job, status_text(cluster.engine, placement)});
             bytes += static_cast<std::int64_t>(batch.writes.back().value->size());
         }
         for (const auto& event : cluster.leaving) batch.writes.push_back({"job/" + std::get<engine::JobRemoved>(event).job, std::nullopt});

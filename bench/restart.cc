@@ -65,7 +65,7 @@ int make(const std::string& path, int nodes, int jobs, const std::string& shared
             status.id = placement.job;
             status.state = State::running;
             status.submitted = status.started = noon;
-            for (const auto& [index, allocation] : placement.tasks) {
+            for (const auto& [index, allocation] : cluster.engine.allocations(placement)) {
                 TaskStatus task{.index = index, .state = State::running, .attempt = 1, .since = noon};
                 task.allocation = allocation;
                 status.tasks.push_back(std::move(task));

@@ -12,6 +12,9 @@ void Engine::apply(const Event& event) {
 }
 Result<Engine::Admitted> Engine::admit(EngineJob job) const { return impl_->admit(std::move(job)); }
 Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(now, limits); }
+std::vector<std::pair<std::int64_t, Allocation>> Engine::allocations(const Placement& placement) const {
+    return impl_->allocations(placement);
+}
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
 Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
@@ -30,6 +33,11 @@ Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenan
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
+
+Engine::Impl::~Impl() {
+    for (JobSlot* slot : jobs_)
+        if (slot) job_slots_.give_back(slot);
+}
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
     shapes_.gone = [this](int shape) {
@@ -219,39 +227,43 @@ std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
     return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
 }
 
+JobSlot& Engine::Impl::new_job() {
+    if (free_jobs_.empty()) {
+        free_jobs_.push_back(static_cast<int>(jobs_.size()));
+        jobs_.push_back(nullptr);
+    }
+    const int position = free_jobs_.back();
+    free_jobs_.pop_back();
+    JobSlot*& slot = jobs_[static_cast<std::size_t>(position)];
+    slot = job_slots_.take();
+    slot->position = position;
+    return *slot;
+}
+
 void Engine::Impl::on(const JobAdded& fact) {
     CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1,
                  "a job has a spec and at least one task");
     CRATER_CHECK(position_of(fact.job.id) < 0, "a job is added twice: " + fact.job.id);
-    int position = static_cast<int>(jobs_.size());
-    if (free_jobs_.empty()) {
-        jobs_.emplace_back();
-    } else {
-        position = free_jobs_.back();
-        free_jobs_.pop_back();
-    }
-    auto& slot = jobs_[static_cast<std::size_t>(position)];
-    slot = std::make_unique<JobSlot>();
-    slot->info = fact.job;
-    slot->type = infer_type(*fact.job.spec);
-    slot->position = position;
-    slot->queue = backlog_.intern(fact.job.queue);
-    slot->tenant = tenants_.intern(fact.job.tenant);
-    pricing_.use(backlog_.queue(slot->queue).spec.policy);
+    JobSlot& slot = new_job();
+    slot.info = fact.job;
+    slot.type = infer_type(*fact.job.spec);
+    slot.queue = backlog_.intern(fact.job.queue);
+    slot.tenant = tenants_.intern(fact.job.tenant);
+    pricing_.use(backlog_.queue(slot.queue).spec.policy);
     bool avoids_anew = false;
-    slot->crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
-    slot->shape = shapes_.take(shape_of(*slot));
-    slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
-    slot->waiting = static_cast<int>(fact.job.spec->tasks);
+    slot.crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
+    slot.shape = shapes_.take(shape_of(slot));
+    slot.tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
+    slot.waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;
     spec.add(*fact.job.spec);
-    slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
-    slot->id_hash = hash64(fact.job.id);
-    if (fact.job.profile) slot->profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
-    job_positions_.add(slot->id_hash, position);
-    pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
-    set_fact(slot->fact, job_fact(*slot));
-    enlist(*slot);
+    slot.spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
+    slot.id_hash = hash64(fact.job.id);
+    if (fact.job.profile) slot.profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
+    job_positions_.add(slot.id_hash, slot.position);
+    pricing_.arrived(slot.shape, shapes_.at(slot.shape), static_cast<std::int64_t>(slot.tasks.size()));
+    set_fact(slot.fact, job_fact(slot));
+    enlist(slot);
     // Who carries what it avoids has to look out for it from now on.
     if (!avoids_anew) return;
     for (auto& other : jobs_)
@@ -286,7 +298,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
     job_positions_.remove(slot.id_hash, position);
-    jobs_[static_cast<std::size_t>(position)].reset();
+    job_slots_.give_back(std::exchange(jobs_[static_cast<std::size_t>(position)], nullptr));
     free_jobs_.push_back(position);
 }
 

@@ -20,12 +20,14 @@
 #include "state/cluster.h"
 #include "state/hash_table.h"
 #include "state/job.h"
+#include "state/pool.h"
 
 namespace crater::engine {
 
 class Engine::Impl {
   public:
     explicit Impl(Settings settings);
+    ~Impl();
 
     // engine.cc: facts
     void on(const NodeSet& fact);
@@ -49,6 +51,7 @@ class Engine::Impl {
 
     // order/pass.cc
     Plan pass(Instant now, const PassLimits& limits);
+    std::vector<std::pair<std::int64_t, Allocation>> allocations(const Placement& placement) const;
     bool wants_pass() const { return dirty_ && backlog_.size() > 0; }
     std::optional<Instant> wake_at() const { return wake_at_; }
     // explain/
@@ -88,6 +91,7 @@ class Engine::Impl {
     };
     struct Held {
         int job, task;
+        bool operator==(const Held&) const = default;
     };
 
     JobSlot& job(int position) { return *jobs_[static_cast<std::size_t>(position)]; }
@@ -111,7 +115,8 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no);
+    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
+              std::uint64_t decision = 0);
     void release(JobSlot& job, int task, TaskSlot::Life then);
     void gained(int node);
     void drop_pledge(JobSlot& job);
@@ -161,7 +166,7 @@ class Engine::Impl {
 
     // Passing (order/pass.cc)
     bool worth_a_look(WaitClass& members, Instant now);
-    void commit(JobSlot& job, Outcome outcome, Booked booked, Instant now, Plan& plan);
+    void commit(JobSlot& job, Outcome& outcome, Booked booked, Instant now, Plan& plan);
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
 
     // Admitting (admit/admit.cc)
@@ -217,7 +222,9 @@ class Engine::Impl {
     Tenants tenants_;
     Backlog backlog_;
     HookSource* hooks_ = nullptr;
-    std::vector<std::unique_ptr<JobSlot>> jobs_;
+    JobSlot& new_job();
+    Pool<JobSlot> job_slots_;
+    std::vector<JobSlot*> jobs_;  // by position; null: there is none
     std::vector<int> free_jobs_;
     HashTable job_positions_;  // by the hash of the id
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
@@ -238,6 +245,8 @@ class Engine::Impl {
         std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
     } able_;
 
+    std::vector<Slices> spare_slices_;  // memory of a decision that is over, for the next
+    std::uint64_t decisions_ = 0;
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;

@@ -373,7 +373,7 @@ struct Life {
     }
     void take(const Plan& plan) {
         for (const auto& placement : plan.placements) {
-            for (const auto& [task, allocation] : placement.tasks) {
+            for (const auto& [task, allocation] : engine.allocations(placement)) {
                 naive.tasks.push_back({jobs.at(placement.job), task, allocation, noon});
                 log.push_back(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" +
                               std::to_string(allocation.gpus.empty() ? -1 : allocation.gpus[0].index));
@@ -747,7 +747,7 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
             if (level != TopologyLevel::none) {
                 ++(level == topology.level ? near : wider);
                 std::set<std::string> areas;
-                for (const auto& [task, allocation] : plan.placements[0].tasks) areas.insert(racks.area(level, allocation.node));
+                for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) areas.insert(racks.area(level, allocation.node));
                 ASSERT_EQ(areas.size(), 1U) << at;
                 ASSERT_NE(*areas.begin(), "") << at;
                 const auto room = racks.room(level, job)[*areas.begin()];
@@ -757,7 +757,7 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
                     ASSERT_EQ(room, tightest) << at;
                 }
             }
-            for (const auto& [task, allocation] : plan.placements[0].tasks) racks.naive.tasks.push_back({job, task, allocation, noon});
+            for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) racks.naive.tasks.push_back({job, task, allocation, noon});
             racks.naive.check_books();
             if (::testing::Test::HasFailure()) FAIL() << at;
         }
@@ -784,7 +784,7 @@ TEST(SecondOpinion, agrees_on_who_gives_way) {
             life.jobs[job.id] = job;
             auto plan = life.engine.pass(now);
             for (const auto& p : plan.placements)
-                for (const auto& [task, allocation] : p.tasks)
+                for (const auto& [task, allocation] : life.engine.allocations(p))
                     life.naive.tasks.push_back({life.jobs.at(p.job), task, allocation, now});
             ASSERT_TRUE(plan.preemptions.empty());
             if (plan.placements.empty()) life.engine.apply(JobRemoved{job.id});

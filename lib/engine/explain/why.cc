@@ -76,7 +76,7 @@ void Engine::Impl::explain_quota(const JobSlot& slot, const Ceiling& ceiling, Wh
         std::int64_t amount = ceiling.kind == jobs_kind ? 1 : 0;
         for (const auto& task : other->tasks)
             if (task.life == TaskSlot::Life::held) amount += amounts_of(task.slices)[ceiling.kind];
-        if (amount > 0) holders.emplace_back(amount, other.get());
+        if (amount > 0) holders.emplace_back(amount, other);
     }
     std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second->info.id < b.second->info.id;

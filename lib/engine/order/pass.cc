@@ -115,7 +115,7 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         else
             cluster_.undo_to(mark);
         blocked = {};
-        commit(slot, std::move(outcome), plain ? Booked::yes : Booked::no, now, plan);
+        commit(slot, outcome, plain ? Booked::yes : Booked::no, now, plan);
         return true;
     }
     cluster_.undo_to(mark);
@@ -148,20 +148,30 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     return false;
 }
 
-void Engine::Impl::commit(JobSlot& slot, Outcome outcome, Booked booked, Instant now, Plan& plan) {
-    Placement placement{slot.info.id, {}, std::move(outcome.trace)};
+void Engine::Impl::commit(JobSlot& slot, Outcome& outcome, Booked booked, Instant now, Plan& plan) {
     delist(slot);
     drop_pledge(slot);
-    placement.tasks.reserve(outcome.slices.size());
+    const auto decision = ++decisions_;
     int t = next_task(slot, 0);
     for (auto& slices : outcome.slices) {
-        placement.tasks.emplace_back(t, cluster_.to_allocation(slices));
         tenants_.charge_anyway(slot.tenant, amounts_of(slices));  // checked in the attempt
         const auto fact = placement_fact(slot.id_hash, t, cluster_.node(slices.node), slices);
-        hold(slot, t, std::move(slices), fact, now, booked);
+        hold(slot, t, std::move(slices), fact, now, booked, decision);
         t = next_task(slot, t + 1);
     }
-    plan.placements.push_back(std::move(placement));
+    plan.placements.emplace_back(slot.info.id, static_cast<std::int64_t>(outcome.slices.size()), decision, std::move(outcome.trace));
+    spare_slices_ = std::move(outcome.slices);
+}
+
+std::vector<std::pair<std::int64_t, Allocation>> Engine::Impl::allocations(const Placement& placement) const {
+    std::vector<std::pair<std::int64_t, Allocation>> out;
+    const int position = position_of(placement.job);
+    if (position < 0) return out;
+    const auto& tasks = job(position).tasks;
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+        if (tasks[t].life == TaskSlot::Life::held && tasks[t].decision == placement.decision)
+            out.emplace_back(static_cast<std::int64_t>(t), cluster_.to_allocation(tasks[t].slices));
+    return out;
 }
 
 }  // namespace crater::engine

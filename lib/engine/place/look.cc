@@ -211,7 +211,7 @@ Slices Look::slices() const {
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (!(parts.cards >> c & 1)) continue;
         const CardNeed& wants = need(c);
-        out.cards.push_back({static_cast<int>(c), wants.whole, wants.capped, wants.compute, wants.memory});
+        out.cards.push_back(wants.slice(c));
     }
     out.cpu = shape.cpu;
     out.cpu_only = shape.cards == 0;
@@ -224,7 +224,7 @@ Slices Look::slices() const {
         out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops,
         out.disk_bandwidth = shape.disk_bandwidth;
     out.node_exclusive = shape.node.exclusive;
-    pick_cores(*this, parts, out);
+    if (shape.cards > 0) pick_cores(node, books, shape.cpu, parts.domain >= 0 ? parts.domain : parts.home, out);
     return out;
 }
 

@@ -27,4 +27,10 @@ struct Room {
     bool mixed = false;           // cards of several types
 };
 
+class Cluster;
+// The packed room of a node and its cards (an entry per card of the node).
+Room room_of(const Cluster& cluster, int node, CardRoom* cards);
+// The same, where `cards` are those of the same node before bookings changed it, and of nothing else that did.
+Room room_again(const Cluster& cluster, int node, CardRoom* cards);
+
 }  // namespace crater::engine

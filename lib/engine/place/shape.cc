@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/filter.h"
+#include "place/level.h"
 #include "state/fact_hash.h"
 
 namespace crater::engine {
@@ -112,6 +113,7 @@ CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
             ? s.part
             : // Weights add up to one card when memory adds up to the most that it may.
               std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, limit), 1, 1000);
+    need.step = static_cast<std::uint8_t>(left_step(need, limit));
     if (s.inference) {
         const double part = settings.inference_max_gpu_fraction;
         const double asked = s.gpu_memory > 0

@@ -79,7 +79,7 @@ int Tenants::nearest(const std::string& path) const {
 
 void Tenants::set(const Tenant& tenant) {
     Book& book = books_[static_cast<std::size_t>(intern(tenant.path))];
-    book.hard = tenant.hard;
+    for (std::size_t kind = 0; kind < quota_kinds; ++kind) book.caps[kind] = quota_rows[kind].cap(tenant.hard);
     ++book.eased;
 }
 
@@ -87,7 +87,7 @@ Ceiling Tenants::over(int tenant, const Amounts& amounts, bool of_empty) const {
     for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) {
         const Book& book = books_[static_cast<std::size_t>(t)];
         for (std::size_t kind = 0; kind < quota_kinds; ++kind) {
-            const auto cap = quota_rows[kind].cap(book.hard);
+            const auto cap = book.caps[kind];
             const auto held = of_empty ? 0 : book.held[kind];
             // Nothing asked of a kind is within any cap, also one that was lowered below what is held.
             if (cap >= 0 && amounts[kind] > 0 && amounts[kind] > cap - held)

@@ -60,10 +60,15 @@ class Tenants {
     std::uint64_t eased(int t) const { return books_[static_cast<std::size_t>(t)].eased; }
 
   private:
+    static Amounts none() {
+        Amounts out;
+        out.fill(-1);
+        return out;
+    }
     struct Book {
         std::string path;
         int parent = -1;
-        Quota hard;
+        Amounts caps = none();  // -1: none
         Amounts held{};
         std::uint64_t eased = 0;
     };

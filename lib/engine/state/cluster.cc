@@ -215,14 +215,14 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     out.node = host.name;
     for (const auto& slice : s.cards) {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
-        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
+        out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
     }
     out.cpu = MilliCpu(s.cpu);
-    for (int position : s.cores) {
-        const auto& cpus = host.cores[static_cast<std::size_t>(position)].cpus;
+    s.cores.each([&](std::size_t position) {
+        const auto& cpus = host.board->cores[position].cpus;
         out.cpu_set.insert(out.cpu_set.end(), cpus.begin(), cpus.end());
-    }
+    });
     std::sort(out.cpu_set.begin(), out.cpu_set.end());
     out.numa_node = s.domain < 0 ? -1 : host.domains[static_cast<std::size_t>(s.domain)].id;
     out.memory = Bytes(s.memory);
@@ -242,16 +242,16 @@ Slices Cluster::from_allocation(const Allocation& a) {
     Node& host = at(s.node);
     const auto parts = host.cards.size() + host.disks.size();
     for (const auto& slice : a.gpus)
-        s.cards.push_back({card_position(host, slice), slice.exclusive, slice.capped, slice.compute.value,
-                           slice.memory.value});
+        s.cards.push_back({static_cast<std::int16_t>(card_position(host, slice)), slice.exclusive, slice.capped,
+                           static_cast<std::int32_t>(slice.compute.value), slice.memory.value});
     s.cpu = a.cpu.value;
     s.cpu_only = a.gpus.empty();
-    for (std::size_t c = 0; c < host.cores.size(); ++c) {
-        const auto& cpus = host.cores[c].cpus;
+    for (std::size_t c = 0; c < host.board->cores.size() && !a.cpu_set.empty(); ++c) {
+        const auto& cpus = host.board->cores[c].cpus;
         const bool all = std::all_of(cpus.begin(), cpus.end(), [&](std::int64_t cpu) {
             return std::find(a.cpu_set.begin(), a.cpu_set.end(), cpu) != a.cpu_set.end();
         });
-        if (all && !cpus.empty() && !a.cpu_set.empty()) s.cores.push_back(static_cast<int>(c));
+        if (all && !cpus.empty()) s.cores.add(c);
     }
     for (std::size_t d = 0; d < host.domains.size(); ++d)
         if (a.numa_node >= 0 && host.domains[d].id == a.numa_node) s.domain = static_cast<int>(d);

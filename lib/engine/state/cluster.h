@@ -97,7 +97,6 @@ class Cluster {
     void build_cards(Node& node);
     void make_columns(Node& node);
     void set_reserve(Node& node);
-    void build_cpus(Node& node);
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
@@ -115,6 +114,7 @@ class Cluster {
     Settings settings_;
     bool sampled_ = false;
     std::int64_t overcommit_ = 1000, queue_overcommit_ = 0;  // thousandths
+    Boards boards_;
     std::vector<Node> nodes_;
     std::unordered_map<std::string, int> positions_;
     std::vector<CardType> types_;

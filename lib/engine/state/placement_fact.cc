@@ -9,6 +9,8 @@
 namespace crater::engine {
 namespace {
 
+std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
 // Whole numbers in a fixed order; most placements fit the room at hand.
 class Numbers {
   public:
@@ -18,15 +20,8 @@ class Numbers {
         else
             spill(value);
     }
-    // A set goes in as a sum of mixed numbers: its order does not matter.
-    void add_to_set(std::int64_t value) {
-        auto x = static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15;  // SplitMix64
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-        x = (x ^ x >> 27) * 0x94d049bb133111eb;
-        set_ += x ^ x >> 31;
-    }
-    std::uint64_t hash() {
-        add(static_cast<std::int64_t>(set_));
+    std::uint64_t hash(std::uint64_t set) {
+        add(number(set));
         const std::int64_t* data = many_.empty() ? few_.data() : many_.data();
         const std::size_t size = many_.empty() ? count_ : many_.size();
         return hash64({reinterpret_cast<const char*>(data), size * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
@@ -40,10 +35,8 @@ class Numbers {
     std::array<std::int64_t, 64> few_;
     std::size_t count_ = 0;
     std::vector<std::int64_t> many_;
-    std::uint64_t set_ = 0;
 };
 
-std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::int64_t name_number(std::string_view name) { return name.empty() ? 0 : number(hash64(name)); }
 
 }  // namespace
@@ -59,8 +52,9 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocat
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
     }
-    for (const auto cpu : a.cpu_set) out.add_to_set(cpu);
-    return out.hash();
+    std::uint64_t cpus = 0;
+    for (const auto cpu : a.cpu_set) cpus += mixed(cpu);
+    return out.hash(cpus);
 }
 
 std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& node, const Slices& s) {
@@ -76,9 +70,9 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& n
         out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
     }
-    for (const int core : s.cores)
-        for (const auto cpu : node.cores[static_cast<std::size_t>(core)].cpus) out.add_to_set(cpu);
-    return out.hash();
+    std::uint64_t cpus = 0;
+    s.cores.each([&](std::size_t core) { cpus += node.board->facts[core]; });
+    return out.hash(cpus);
 }
 
 }  // namespace crater::engine

@@ -81,7 +81,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     const bool first = status.tasks.front().attempt == 0;
     job.s.placed = at;
     std::string nodes;
-    for (const auto& [index, allocation] : placement.tasks) {
+    for (const auto& [index, allocation] : engine_.allocations(placement)) {
         TaskStatus& task = status.tasks.at(static_cast<std::size_t>(index));
         set_task(job, task, State::preparing, Reason::placed, "on " + allocation.node);
         ++task.attempt;
@@ -101,7 +101,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
         queue.waits_changed = true;
         if (env_.metrics) env_.metrics->observe(metric::queue_wait, waited, {job.fixed->queue});
     }
-    if (nodes.size() > 200) nodes = "on " + std::to_string(placement.tasks.size()) + " tasks' nodes";
+    if (nodes.size() > 200) nodes = "on " + std::to_string(placement.tasks) + " tasks' nodes";
     settle(job, Reason::placed, nodes);
 }
 

@@ -126,10 +126,12 @@ using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, Node
                            TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
+// All waiting tasks of a job, or none. Engine::allocations has what each got, Engine::words the trace as a document.
 struct Placement {
     std::string job;
-    std::vector<std::pair<std::int64_t, Allocation>> tasks;  // (task index, slices): all waiting tasks of the job, or none
-    Trace trace;  // Engine::words has it as a document
+    std::int64_t tasks = 0;      // how many
+    std::uint64_t decision = 0;  // which of this engine; no two have the same number
+    Trace trace;
 };
 struct Preemption {
     std::string victim;     // all of its tasks stop
@@ -192,6 +194,9 @@ class Engine {
     bool wants_pass() const;
     // When a pass could decide something though nothing happens until then: a victim will have run for min_run_time. Of the last pass.
     std::optional<Instant> wake_at() const;
+
+    // (task index, slices) of a placement, by index: what is to be stored and carried out. Tasks that were freed since are not in it.
+    std::vector<std::pair<std::int64_t, Allocation>> allocations(const Placement& placement) const;
 
     // Questions; nothing changes.
     Result<Why> why(const std::string& job, Instant now) const;
