@@ -48,6 +48,7 @@ void Look::mask_cards() {
         const CardNeed& wants = need(c);
         const CardUse& used = card(c);
         if (!wants.whole && (used.exclusive > 0 || wants.memory > card_memory_free(c))) continue;
+        if (wants.partition >= 0 && partitions(c)->start_for(wants.partition, slots(c)) < 0) continue;
         cards.memory |= bit;
         if (wants.whole && used.tasks > 0) continue;
         cards.whole |= bit;
@@ -92,11 +93,14 @@ std::int64_t Look::card_memory_free(std::size_t c) const {
     if (card(c).exclusive > 0) return 0;
     // What an empty cluster holds it holds without overcommitting.
     const auto limit = when == When::now ? need(c).limit : card_memory(c);
-    return std::max<std::int64_t>(0, limit - card(c).memory);
+    const auto free = std::max<std::int64_t>(0, limit - card(c).memory);
+    const Partitions* cut = partitions(c);
+    return cut ? std::min(free, cut->largest(slots(c))) : free;
 }
 
 std::int64_t Look::card_left(std::size_t c) const {
     const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
+    if (const Partitions* cut = partitions(c)) return std::min(compute, cut->largest(slots(c)) * 1000 / cut->rows.back().memory);
     const auto total = cluster.card_limit(card_memory(c));
     const auto free = card(c).exclusive > 0 ? 0 : std::max<std::int64_t>(0, total - card(c).memory);
     return total > 0 ? std::min(compute, free * 1000 / total) : compute;
@@ -204,14 +208,19 @@ const std::optional<Choice>& Look::choice() const {
     return choice_;
 }
 
+CardSlice Look::slice(std::size_t c) const {
+    CardSlice out = need(c).slice(c);
+    if (out.partition >= 0) out.start = static_cast<std::int8_t>(partitions(c)->start_for(out.partition, slots(c)));
+    return out;
+}
+
 Slices Look::slices() const {
     const Choice& parts = *choice();
     Slices out;
     out.node = n;
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (!(parts.cards >> c & 1)) continue;
-        const CardNeed& wants = need(c);
-        out.cards.push_back(wants.slice(c));
+        out.cards.push_back(slice(c));
     }
     out.cpu = shape.cpu;
     out.cpu_only = shape.cards == 0;

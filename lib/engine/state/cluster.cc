@@ -217,6 +217,9 @@ Allocation Cluster::to_allocation(const Slices& s) const {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
         out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
+        if (slice.start < 0) continue;
+        out.gpus.back().partition = type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
+        out.gpus.back().start = slice.start;
     }
     out.cpu = MilliCpu(s.cpu);
     s.cores.each([&](std::size_t position) {
@@ -235,6 +238,20 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     return out;
 }
 
+// An instance that the card no longer has, or not there, is held as an amount: what it covers nobody can tell.
+CardSlice Cluster::card_slice(Node& host, const GpuSlice& slice) {
+    CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)), .exclusive = slice.exclusive, .capped = slice.capped,
+                  .compute = static_cast<std::int16_t>(slice.compute.value), .memory = slice.memory.value};
+    const auto& partitions = type(host.cards[static_cast<std::size_t>(out.card)].type).partitions;
+    const int row = partitions ? partitions->named(slice.partition) : -1;
+    if (row < 0) return out;
+    const auto& starts = partitions->rows[static_cast<std::size_t>(row)].starts;
+    if (std::find(starts.begin(), starts.end(), slice.start) == starts.end()) return out;
+    out.partition = static_cast<std::int8_t>(row);
+    out.start = static_cast<std::int8_t>(slice.start);
+    return out;
+}
+
 Slices Cluster::from_allocation(const Allocation& a) {
     Slices s;
     s.node = find(a.node);
@@ -242,8 +259,7 @@ Slices Cluster::from_allocation(const Allocation& a) {
     Node& host = at(s.node);
     const auto parts = host.cards.size() + host.disks.size();
     for (const auto& slice : a.gpus)
-        s.cards.push_back({static_cast<std::int16_t>(card_position(host, slice)), slice.exclusive, slice.capped,
-                           static_cast<std::int32_t>(slice.compute.value), slice.memory.value});
+        s.cards.push_back(card_slice(host, slice));
     s.cpu = a.cpu.value;
     s.cpu_only = a.gpus.empty();
     for (std::size_t c = 0; c < host.board->cores.size() && !a.cpu_set.empty(); ++c) {

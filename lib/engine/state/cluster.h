@@ -99,6 +99,7 @@ class Cluster {
     void set_reserve(Node& node);
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);
+    CardSlice card_slice(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
     void put_in_order(int n);
     void moved(int n);

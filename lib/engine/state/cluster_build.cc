@@ -34,6 +34,12 @@ int capability_number(std::string_view text) {
     return major * 100 + minor;
 }
 
+bool CardType::operator==(const CardType& o) const {
+    const bool same_partitions = partitions && o.partitions ? *partitions == *o.partitions : partitions == o.partitions;
+    return model == o.model && memory == o.memory && nominal == o.nominal && capability == o.capability && precisions == o.precisions &&
+           same_partitions;
+}
+
 int Cluster::intern(const CardType& type) {
     const auto it = std::find(types_.begin(), types_.end(), type);
     if (it != types_.end()) return static_cast<int>(it - types_.begin());
@@ -80,8 +86,10 @@ void Cluster::make_columns(Node& node) {
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (node.cards[c].usable) node.usable |= Mask{1} << c;
         if (node.cards[c].domain >= 0) node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
-        node.mixed |= node.cards[c].type != node.cards.front().type;
+        node.mixed |= node.cards[c].type != node.cards.front().type || type(node.cards[c].type).partitions;
     }
+    node.partitions.clear();
+    for (std::size_t c = 0; node.mixed && c < node.cards.size(); ++c) node.partitions.push_back(type(node.cards[c].type).partitions);
     node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
     node.card_memory = node.card_type < 0 ? 0 : type(node.card_type).memory;
 }
@@ -94,13 +102,14 @@ void Cluster::build_cards(Node& node) {
         CardType type{gpu.model, gpu.memory.value, nominal_memory(gpu.model, gpu.memory.value),
                       capability_number(gpu.compute_capability), gpu.precisions};
         std::sort(type.precisions.begin(), type.precisions.end());
-        Card card{.index = gpu.index, .type = intern(type)};
-        CardText text{gpu.uuid, gpu.health_detail};
+        std::string fault = gpu.healthy ? partitions_fault(gpu) : std::string();
+        if (gpu.healthy && gpu.mig_enabled && gpu.partitions.empty()) fault = "it is in MIG mode, and its agent makes no instances";
+        if (fault.empty() && !gpu.partitions.empty()) type.partitions = std::make_shared<const Partitions>(partitions_of(gpu));
+        Card card{.index = gpu.index, .type = intern(type), .usable = gpu.healthy && fault.empty()};
+        CardText text{gpu.uuid, gpu.healthy ? fault : gpu.health_detail};
         for (std::size_t d = 0; d < node.domains.size(); ++d)
             if (node.domains[d].id == gpu.numa_node) card.domain = static_cast<int>(d);
         if (node.domains.size() == 1) card.domain = 0;
-        card.usable = gpu.healthy && !gpu.mig_enabled;
-        if (gpu.healthy && gpu.mig_enabled) text.fault = "it is in MIG mode";
         node.cards.push_back(card);
         node.card_texts.push_back(std::move(text));
     }

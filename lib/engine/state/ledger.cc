@@ -29,6 +29,8 @@ void book_crowd(std::vector<CrowdUse>& here, int crowd, int sign) {
 }  // namespace
 
 void Ledger::place(Node& node) {
+    int at = node.cards_at, room = node.cards_room;
+    make_room(slots, node.cards.size(), at, room);
     make_room(cards, node.cards.size(), node.cards_at, node.cards_room);
     make_room(domains, node.domains.size(), node.domains_at, node.domains_room);
     make_room(cores, node.board->words(), node.cores_at, node.cores_room);
@@ -37,6 +39,7 @@ void Ledger::place(Node& node) {
 
 void Ledger::match(const Ledger& other) {
     cards.resize(other.cards.size());
+    slots.resize(other.slots.size());
     domains.resize(other.domains.size());
     cores.resize(other.cores.size());
     disks.resize(other.disks.size());
@@ -54,9 +57,10 @@ void Ledger::book(const Node& node, const Slices& s, int sign) {
     for (const auto& slice : s.cards) {
         CardUse& card = cards[static_cast<std::size_t>(node.cards_at + slice.card)];
         card.memory += sign * slice.memory;
-        card.compute += static_cast<std::int32_t>(sign * slice.compute);
+        card.compute += sign * slice.compute;
         card.tasks = static_cast<std::int16_t>(card.tasks + sign);
         if (slice.exclusive) card.exclusive = static_cast<std::int16_t>(card.exclusive + sign);
+        if (slice.start >= 0) book_slots(node, slice, sign);
     }
     if (!s.cores.empty()) book_cores(node, s, sign);
     if (s.domain >= 0) {
@@ -71,6 +75,13 @@ void Ledger::book(const Node& node, const Slices& s, int sign) {
         disk.iops += sign * s.disk_iops;
         disk.bandwidth += sign * s.disk_bandwidth;
     }
+}
+
+void Ledger::book_slots(const Node& node, const CardSlice& slice, int sign) {
+    const Partitions& partitions = *node.partitions[static_cast<std::size_t>(slice.card)];
+    const Slots covered = Partitions::covered(partitions.rows[static_cast<std::size_t>(slice.partition)].size, slice.start);
+    Slots& taken = slots[static_cast<std::size_t>(node.cards_at + slice.card)];
+    taken = sign > 0 ? taken + covered : taken - covered;
 }
 
 void Ledger::book_cores(const Node& node, const Slices& s, int sign) {

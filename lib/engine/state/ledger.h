@@ -9,6 +9,7 @@
 
 #include "state/few.h"
 #include "state/node.h"
+#include "state/partitions.h"
 
 namespace crater::engine {
 
@@ -16,7 +17,8 @@ namespace crater::engine {
 struct CardSlice {
     std::int16_t card = 0;
     bool exclusive = false, capped = false;
-    std::int32_t compute = 0;
+    std::int16_t compute = 0;
+    std::int8_t partition = -1, start = -1;  // of a card that is cut into instances: its row, its first slot
     std::int64_t memory = 0;
 };
 struct Slices {
@@ -56,6 +58,7 @@ struct Ledger {
     std::vector<NodeUse> nodes;
     std::vector<std::vector<CrowdUse>> crowds;  // by node, unordered; tasks of no crowd are not in it
     std::vector<CardUse> cards;      // of a node from its cards_at on; likewise the others
+    std::vector<Slots> slots;        // beside the cards: of those that are cut into instances
     std::vector<DomainUse> domains;
     std::vector<DiskUse> disks;
     std::vector<std::uint64_t> cores;  // those that a task has whole, as words of bits: of a node from its cores_at on
@@ -70,6 +73,7 @@ struct Ledger {
     void book(const Node& node, const Slices& slices, int sign);
 
   private:
+    void book_slots(const Node& node, const CardSlice& slice, int sign);
     void book_cores(const Node& node, const Slices& slices, int sign);
     void share_core(std::size_t bit, int sign);
 };

@@ -10,6 +10,7 @@
 
 #include "crater/model/node.h"
 #include "state/board.h"
+#include "state/partitions.h"
 
 namespace crater::engine {
 
@@ -24,7 +25,8 @@ struct CardType {
     std::int64_t nominal = 0;  // MiB, as it is sold
     int capability = 0;        // 8.0 -> 800
     std::vector<std::string> precisions;
-    bool operator==(const CardType&) const = default;
+    std::shared_ptr<const Partitions> partitions;  // null: it is given out by amounts
+    bool operator==(const CardType& o) const;
 };
 
 struct Card {
@@ -64,7 +66,7 @@ struct Node {
     std::int64_t preprocessing = 0;  // cores that CPU-only jobs may not use
     std::int64_t card_memory = 0;    // of each card, when they are of one type
     int card_type = -1;              // of all its cards; -1: none, or several
-    bool mixed = false;              // cards of several types
+    bool mixed = false;              // cards of several types, or such as are cut into instances
     bool present = false;            // false after NodeRemoved
     bool draining = false, lost = false;
     Mask usable = 0;  // cards in order
@@ -78,6 +80,7 @@ struct Node {
     Few<Mask, 2> domain_cards;  // by domain: the cards in it
     std::vector<Card> cards;
     std::vector<CardText> card_texts;
+    std::vector<std::shared_ptr<const Partitions>> partitions;  // by card, where any has them
     std::vector<DiskUnit> disks;
     std::vector<Taint> taints;
     std::vector<Maintenance> windows;  // by start

@@ -51,6 +51,7 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocat
     for (const auto& slice : a.gpus) {
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+        if (slice.start >= 0) out.add(slice.start);
     }
     std::uint64_t cpus = 0;
     for (const auto cpu : a.cpu_set) cpus += mixed(cpu);
@@ -69,6 +70,7 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& n
     for (const auto& slice : s.cards) {
         out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+        if (slice.start >= 0) out.add(slice.start);
     }
     std::uint64_t cpus = 0;
     s.cores.each([&](std::size_t core) { cpus += node.board->facts[core]; });
