@@ -95,8 +95,8 @@ class SqliteStore final : public Store {
         wake_.notify_one();
     }
 
-    Result<std::vector<Entry>> load(std::string_view prefix) const override {
-        return reading([&](Connection& c) -> Result<std::vector<Entry>> {
+    Result<void> for_each(std::string_view prefix, const Use& use) const override {
+        return reading([&](Connection& c) -> Result<void> {
             const std::string end = end_of_prefix(prefix);
             Statement s = c.statement(
                 end.empty()
@@ -104,13 +104,12 @@ class SqliteStore final : public Store {
                     : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
             s.text(prefix);
             if (!end.empty()) s.text(end);
-            std::vector<Entry> out;
             for (;;) {
                 CRATER_TRY(row, s.step());
-                if (!row) return out;
-                Entry entry{s.column_bytes(0), s.column_bytes(1)};
-                CRATER_TRY_VOID(check_digest(entry.key, entry.value, s.column_number(2)));
-                out.push_back(std::move(entry));
+                if (!row) return {};
+                const std::string_view key = s.column_view(0), value = s.column_view(1);
+                CRATER_TRY_VOID(check_digest(key, value, s.column_number(2)));
+                CRATER_TRY_VOID(use(key, value));
             }
         });
     }

@@ -43,7 +43,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
                       .detail = by,
                       .since = now(),
-                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec.grace_period});
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec->grace_period});
     answer();
 }
 
@@ -51,7 +51,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
 void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
     std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
     for (const auto& [id, job] : jobs_) {
-        const auto& labels = job->fixed->spec.labels;
+        const auto& labels = job->fixed->spec->labels;
         const auto it = labels.find(std::string(api::array_label));
         if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
         if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
@@ -69,7 +69,7 @@ void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply
                          .reason = Reason::user_cancelled,
                          .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
                          .since = now(),
-                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec.grace_period});
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec->grace_period});
     }
     reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
         if (auto now_so = read_.job(id)) return now_so;

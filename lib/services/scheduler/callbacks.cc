@@ -32,7 +32,7 @@ void Scheduler::Impl::tell_alldata(Job& job) {
     api::TaskView view = task_view(*record_of(job), inventory);
     view.at = now();
     Outbox::Item item{status.sequence, {.at = now(), .body = stored_text(view), .detail = {}}};
-    write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_text(item.callback));
+    write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_value(item.callback));
     when_durable([this, task_id = job.fixed->task_id, item = std::move(item)] {
         outbox_.add(task_id, item, now());
         pump_callbacks();
@@ -83,7 +83,7 @@ void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t
             log::error("a status callback was given up", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
             StoredCallback dead = item.callback;
             dead.detail = why;
-            write(outbox_key("dead", task_id, sequence), stored_text(dead));
+            write(outbox_key("dead", task_id, sequence), stored_value(dead));
             ++outbox_.dead;
         }
         problems_changed_ = problems_changed_ || hopeless;

@@ -54,7 +54,7 @@ struct Job {
     Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
-    std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
+    const std::shared_ptr<const JobSpec>& spec() const { return fixed->spec; }
     JobStatus& status() { return s.status; }
     const JobStatus& status() const { return s.status; }
     bool holds() const;

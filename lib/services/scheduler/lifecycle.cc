@@ -125,7 +125,7 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
                          .counts = true,
                          .preemptor = preemption.preemptor,
                          .since = now(),
-                         .grace = victim->fixed->spec.grace_period});
+                         .grace = victim->fixed->spec->grace_period});
 }
 
 // ---- stopping ------------------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
 }
 
 bool Scheduler::Impl::may_restart(const Job& job) const {
-    const Restart& restart = job.fixed->spec.restart;
+    const Restart& restart = job.fixed->spec->restart;
     return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s.stop;
 }
 
@@ -202,11 +202,11 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
         ++job.status().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
-                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec.restart.max) + " after " +
+                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec->restart.max) + " after " +
                                    (detail.empty() ? std::string(name_of(reason)) : detail),
                          .requeue = true,
                          .since = now(),
-                         .grace = job.fixed->spec.grace_period});
+                         .grace = job.fixed->spec->grace_period});
         return;
     }
     // A gang does not go on without one of its tasks.
@@ -216,7 +216,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
                          .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
                          .requeue = !terminal(next),
                          .since = now(),
-                         .grace = job.fixed->spec.grace_period});
+                         .grace = job.fixed->spec->grace_period});
         return;
     }
     conclude(job);
@@ -299,7 +299,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
                                 .detail = detail,
                                 .requeue = true,
                                 .since = now(),
-                                .grace = job.fixed->spec.grace_period});
+                                .grace = job.fixed->spec->grace_period});
     settle(job, Reason::node_lost, detail);
     conclude(job);
 }
@@ -307,7 +307,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
 // ---- deadlines -----------------------------------------------------------------------------------------------------------------
 
 Instant Scheduler::Impl::deadline_of(const Job& job) const {
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     const JobStatus& status = job.status();
     Instant first;
     const auto consider = [&](Instant at) {
@@ -367,7 +367,7 @@ void Scheduler::Impl::on_deadlines() {
 }
 
 void Scheduler::Impl::on_deadline(Job& job) {
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     const Instant at = now();
     if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s.late && at >= job.status().submitted + spec.max_queue_time) {
         job.s.late = true;

@@ -134,7 +134,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     node.heard_us = env_.clock.ticks_us();
     node.last_heartbeat = now();
 
-    if (!fresh && stored_text(*inventory) != stored_text(*node.inventory)) {
+    if (!fresh && stored_value(*inventory) != stored_value(*node.inventory)) {
         check_devices(node, *inventory);
         node.inventory = inventory;
         node.inventory_touched = true;
@@ -192,7 +192,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
                               .reason = Reason::device_lost,
                               .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
                               .since = now(),
-                              .grace = job->fixed->spec.grace_period});
+                              .grace = job->fixed->spec->grace_period});
             break;
         }
     }
@@ -263,7 +263,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                               .detail = "node " + node.name + " came back without it",
                               .requeue = true,
                               .since = now(),
-                              .grace = job->fixed->spec.grace_period});
+                              .grace = job->fixed->spec->grace_period});
         }
     }
 }
@@ -465,7 +465,7 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
                               .detail = "node " + name + " is drained",
                               .requeue = true,
                               .since = now(),
-                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec.grace_period});
+                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec->grace_period});
         }
     }
     touch(*node);

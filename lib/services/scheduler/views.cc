@@ -38,7 +38,7 @@ void Scheduler::Impl::touch_tenant(const std::string& path) {
 }
 
 JobRecordPtr Scheduler::Impl::record_of(const Job& job) const {
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     const JobStatus& status = job.status();
     auto record = std::make_shared<JobRecord>();
     api::JobRow& row = record->row;
@@ -149,9 +149,9 @@ void Scheduler::Impl::gather() {
         job->touched = false;
         if (job->fresh) {
             job->fresh = false;
-            write("job/" + job->id() + "/spec", stored_text(*job->fixed));
+            write("job/" + job->id() + "/spec", stored_value(*job->fixed));
         }
-        write("job/" + job->id(), stored_text(job->s));
+        write("job/" + job->id(), stored_value(job->s));
         open_.update.jobs.push_back(record_of(*job));
         if (job->retired) open_.retired.push_back(job->id());
     }
@@ -159,8 +159,8 @@ void Scheduler::Impl::gather() {
     if (!touched_nodes_.empty()) free_changed_ = true;
     for (Node* node : touched_nodes_) {
         node->touched = false;
-        if (node->inventory_touched) write("node/" + node->name, stored_text(*node->inventory));
-        if (node->state_touched) write("node/" + node->name + "/state", stored_text(node->state));
+        if (node->inventory_touched) write("node/" + node->name, stored_value(*node->inventory));
+        if (node->state_touched) write("node/" + node->name + "/state", stored_value(node->state));
         node->inventory_touched = node->state_touched = false;
         fill_row(*node);
         open_.update.nodes.push_back({std::make_shared<const api::NodeRow>(node->row), node->inventory, node->sample});

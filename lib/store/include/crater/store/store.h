@@ -60,7 +60,11 @@ class Store {
     virtual void commit(Batch batch, std::function<void(Result<Revision>)> done) = 0;
 
     // Reads see what is committed. Blocking; from any thread.
-    virtual Result<std::vector<Entry>> load(std::string_view prefix) const = 0;  // sorted by key
+    // Each object whose key begins so, sorted by key, as of one moment, without holding them all; ends with the first error of `use`. Key
+    // and value last as long as the call of `use`, which may not ask the store anything.
+    using Use = std::function<Result<void>(std::string_view key, std::string_view value)>;
+    virtual Result<void> for_each(std::string_view prefix, const Use& use) const = 0;
+    Result<std::vector<Entry>> load(std::string_view prefix) const;
     virtual Result<std::optional<std::string>> get(std::string_view key) const = 0;
     virtual Revision revision() const = 0;
     virtual Result<std::vector<HistoryRow>> history(const HistoryQuery& query) const = 0;
