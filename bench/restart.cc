@@ -95,7 +95,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
         for (const auto& placement : plan.placements) {
             scheduler::StoredStatus stored;
             stored.placed = noon;
-            JobStatus& status = stored.status;
+            JobStatus status;
             status.id = placement.job;
             status.state = State::running;
             status.submitted = status.started = noon;
@@ -105,6 +105,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
                 status.tasks.push_back(std::move(task));
                 ++placed;
             }
+            stored.status = std::make_shared<const JobStatus>(std::move(status));
             running.emplace(placement.job, std::move(stored));
             ++made;
         }

@@ -62,7 +62,10 @@ void describe(V& v, EachForm& e) {
 }
 
 TEST(Binary, the_form_stays_what_stores_hold) {
-    const std::string held = "GOLDEN";
+    // text, below, above, real, profile, list, map, mount with its source and read_only
+    const std::string held =
+        "01" "4abd32" "026162" "70e177" "03" "c05d71" "ac02" "015250" "000000000000f83f" "eae4d5" "0d6d6f64656c2d6c6f6164696e67"
+        "a2dbc0" "0400020201" "5e9e41" "06020101" "6b0176" "6699a3" "0a" "ae128a" "022f61" "78c75c" "01";
     EXPECT_EQ(hex(write_binary(EachForm{})), held);
 }
 

@@ -159,9 +159,9 @@ class World::Impl {
         if (!scheduler_.service || acknowledged_.size() != wanted_.size()) return false;
         for (const std::string& id : acknowledged_) {
             const auto job = scheduler_.service->read().job(id);
-            if (!job || !state_row(job->status.state).terminal) return false;
+            if (!job || !state_row(job->status().state).terminal) return false;
             const auto told = told_.find(id);
-            if (told == told_.end() || told->second.first != job->status.sequence) return false;
+            if (told == told_.end() || told->second.first != job->status().sequence) return false;
         }
         for (const auto& host : hosts_)
             if (!host->machine->running().empty()) return false;
@@ -489,11 +489,11 @@ class World::Impl {
                 last = change->state;
             }
             const auto job = scheduler_.service->read().job(id);
-            if (last != job->status.state) violate("history", id + " does not end as it stands");
+            if (last != job->status().state) violate("history", id + " does not end as it stands");
             const auto& [sequence, status] = told_[id];
-            if (sequence != job->status.sequence || status != alldata_name(job->status.state, job->status.reason))
+            if (sequence != job->status().sequence || status != alldata_name(job->status().state, job->status().reason))
                 violate("callbacks", id + ": AllData believes " + status + " (" + std::to_string(sequence) + "), it is " +
-                                         std::string(name_of(job->status.state)) + " (" + std::to_string(job->status.sequence) + ")");
+                                         std::string(name_of(job->status().state)) + " (" + std::to_string(job->status().sequence) + ")");
         }
         const auto cluster = scheduler_.service->read().cluster();
         if (cluster.resources.gpu.allocated != 0 || cluster.resources.cpu.allocated != 0) violate("books", "slices are held though nothing runs");
@@ -503,8 +503,8 @@ class World::Impl {
         for (const std::string& id : wanted_) {
             const auto job = scheduler_.service ? scheduler_.service->read().job(id) : nullptr;
             if (!job) text += id + " is not there; ";
-            else if (!state_row(job->status.state).terminal)
-                text += id + " is " + std::string(name_of(job->status.state)) + " (" + std::string(name_of(job->status.reason)) + " " + job->status.detail + "); ";
+            else if (!state_row(job->status().state).terminal)
+                text += id + " is " + std::string(name_of(job->status().state)) + " (" + std::string(name_of(job->status().reason)) + " " + job->status().detail + "); ";
         }
         for (const auto& host : hosts_)
             for (const auto& [id, held] : host->machine->running()) text += host->machine->name() + " runs " + id.text() + "; ";

@@ -82,7 +82,7 @@ Result<std::vector<std::string>> Scheduler::Impl::unmet_dependencies(const JobSp
     const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
         State state = State::pending;
         if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
-        else if (const auto record = read_.job(id)) state = record->status.state;
+        else if (const auto record = read_.job(id)) state = record->status().state;
         else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
         if (!state_row(state).terminal) {
             if (std::find(unmet.begin(), unmet.end(), id) == unmet.end()) unmet.push_back(id);
@@ -162,8 +162,8 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
             return same(known->id(), known->fixed->document_hash, "task_id");
         }
         if (const auto record = read_.job(command.task_id)) {
-            if (foreign(record->row.tenant)) return taken();
-            return same(command.task_id, record->document_hash, "task_id");
+            if (foreign(record->tenant())) return taken();
+            return same(command.task_id, record->document_hash(), "task_id");
         }
     }
 
@@ -233,7 +233,7 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     job.fresh = true;
     job.s.waits_for = unmet;
     job.blocked = !job.s.waits_for.empty();
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     status.id = job.id();
     status.submitted = job.fixed->submitted;
     status.reason = job.blocked ? Reason::waiting_for_dependency : Reason::submitted;
@@ -267,14 +267,14 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
         touch(*job);
         const auto& after_ok = job->fixed->spec->after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
-            for (TaskStatus& task : job->status().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
+            for (TaskStatus& task : job->change().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);
             conclude(*job);
         } else if (job->s.waits_for.empty()) {
             job->blocked = false;
             engine_.apply(engine::JobUnblocked{name});
-            job->status().reason = Reason::submitted;
-            job->status().detail.clear();
+            job->change().reason = Reason::submitted;
+            job->change().detail.clear();
             touch(*job);
         }
     }

@@ -20,16 +20,16 @@ std::string outbox_key(const char* kind, const std::string& task_id, std::int64_
 // The number rises with every status; the row is written with the change itself.
 void Scheduler::Impl::tell_alldata(Job& job) {
     if (job.fixed->task_id.empty()) return;
-    JobStatus& status = job.status();
-    const std::string name(alldata_name(status.state, status.reason));
+    const std::string name(alldata_name(job.status().state, job.status().reason));
     if (name == job.s.told) return;
     job.s.told = name;
+    JobStatus& status = job.change();
     ++status.sequence;
     if (!callbacks_on_) return;
     const NodeInventory* inventory = nullptr;
     if (const auto& held = status.tasks.front().allocation)
         if (const Node* node = find_node(held->node)) inventory = node->inventory.get();
-    api::TaskView view = task_view(*record_of(job), inventory);
+    api::TaskView view = task_view(status, inventory);
     view.at = now();
     Outbox::Item item{status.sequence, {.at = now(), .body = stored_text(view), .detail = {}}};
     write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_value(item.callback));

@@ -17,7 +17,7 @@ bool holding(const TaskStatus& task) { return state_row(task.state).holds; }
 
 }  // namespace
 
-bool Job::holds() const { return std::any_of(s.status.tasks.begin(), s.status.tasks.end(), holding); }
+bool Job::holds() const { return std::any_of(status().tasks.begin(), status().tasks.end(), holding); }
 
 Job* Scheduler::Impl::find(const std::string& id) {
     const auto it = jobs_.find(id);
@@ -36,7 +36,7 @@ void Scheduler::Impl::set_task(Job& job, TaskStatus& task, State state, Reason r
 
 // The job's state follows from its tasks'. Within one state a single task's phases and reasons are the job's.
 void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     std::vector<State> states;
     for (const TaskStatus& task : status.tasks) states.push_back(task.state);
     State next = job_state(states);
@@ -77,7 +77,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     Job* found = find(placement.job);
     CRATER_CHECK(found, "a job was placed that is not known: " + placement.job);
     Job& job = *found;
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     const bool first = status.tasks.front().attempt == 0;
     job.s.placed = at;
     std::string nodes;
@@ -138,7 +138,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     // So that the engine counts on its slices and asks for no others.
     if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
     bool told = false;
-    for (TaskStatus& task : job.status().tasks) {
+    for (TaskStatus& task : job.change().tasks) {
         if (!holding(task)) {
             // What waits again or was waiting has nothing to stop.
             if (!order.requeue && !terminal(task.state) && may_change(task.state, order.outcome))
@@ -153,7 +153,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     settle(job, order.reason, told ? (order.detail.empty() ? "stopping" : order.detail) : order.detail);
     // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more.
     if (!order.requeue)
-        for (TaskStatus& task : job.status().tasks)
+        for (TaskStatus& task : job.change().tasks)
             if (task.state == State::lost) give_up(job, task, order.detail);
     conclude(job);
 }
@@ -199,7 +199,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     settle(job, why, words);
 
     if (restart) {
-        ++job.status().restarts;
+        ++job.change().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
                          .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec->restart.max) + " after " +
@@ -241,7 +241,7 @@ void Scheduler::Impl::conclude(Job& job) {
 }
 
 void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail, bool counts) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     if (counts) ++status.preemptions;
     for (TaskStatus& task : status.tasks) {
         if (task.allocation) {
@@ -376,10 +376,12 @@ void Scheduler::Impl::on_deadline(Job& job) {
         event("job", job.id(), "sla_missed", std::string(name_of(Reason::max_queue_time)), words);
         touch(job);
     }
-    for (TaskStatus& task : job.status().tasks) {
+    for (std::size_t i = 0; i < job.status().tasks.size(); ++i) {
+        const TaskStatus& task = job.status().tasks[i];
         if (task.state != State::lost) continue;
         const bool settled = task.started && task.since - task.started > settled_run;
-        if (at >= task.since + (settled ? config_.lost_grace : Millis(0))) give_up(job, task, "node " + task.allocation->node + " did not come back");
+        if (at >= task.since + (settled ? config_.lost_grace : Millis(0)))
+            give_up(job, job.change().tasks[i], "node " + task.allocation->node + " did not come back");
         if (job.retired) return;
     }
     if (job.s.stop) {
@@ -394,7 +396,7 @@ void Scheduler::Impl::on_deadline(Job& job) {
     }
     const auto fail_with = [&](Reason reason, std::string words) {
         const bool restart = reason == Reason::prepare_timeout && may_restart(job);
-        if (restart) ++job.status().restarts;
+        if (restart) ++job.change().restarts;
         order_stop(job, {.outcome = restart ? State::preempted : State::failed,
                          .reason = reason,
                          .detail = std::move(words),

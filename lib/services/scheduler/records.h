@@ -90,7 +90,7 @@ void describe(V& v, PastRun& p) {
 }
 
 struct StoredStatus {
-    JobStatus status;
+    std::shared_ptr<const JobStatus> status;  // the very object that readers see
     std::optional<StopOrder> stop;
     Instant placed;     // of the placement that holds: the engine's `started`
     std::string told;   // the last status name given to AllData

@@ -121,7 +121,7 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     };
     CRATER_TRY_VOID(env_.store.for_each(prefix, take));
     for (const auto& [id, job] : jobs_)
-        if (!job->fixed || !job->fixed->spec || job->id() != id || job->status().id != id)
+        if (!job->fixed || !job->fixed->spec || job->id() != id || !job->s.status || job->status().id != id)
             return fail(Code::internal, "the stored job " + id + " is incomplete");
     std::vector<Job*> live;
     for (Job* job : read) {

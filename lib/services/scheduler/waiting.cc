@@ -149,7 +149,7 @@ void Scheduler::Impl::explain_waiting() {
 
 // No step of its life: no line of its history, no word to AllData, but a live event.
 void Scheduler::Impl::show_waiting(Job& job, Reason reason) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     status.reason = reason;
     status.detail.clear();
     for (TaskStatus& task : status.tasks)
