@@ -185,6 +185,7 @@ void ReadModel::publish(Update update) {
     const std::unique_lock lock(state_->mutex);
     State_& s = *state_;
     for (const auto& id : update.removed_jobs) s.drop_job(id);
+    if (s.jobs.empty()) s.jobs.reserve(update.jobs.size());  // all there are, at a start
     for (const auto& job : update.jobs) s.take_job(job);
     for (const auto& name : update.removed_nodes) s.drop_node(name);
     for (const auto& node : update.nodes) s.take_node(node);

@@ -104,14 +104,20 @@ Result<void> Scheduler::Impl::load_nodes() {
 Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     constexpr std::string_view prefix = "job/";
     codec::SharedPool pool;  // equal specs become one
-    std::vector<Job*> read;  // by id: a job's status comes in the order of the ids, its spec some time later
+    std::vector<Job*> read;  // by id: a job's status comes in the order of the ids, its spec after it, mostly at once
+    std::pair<std::string, Job*> last;
     const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
         std::string_view id = key.substr(prefix.size());
         const bool is_spec = take_off(id, "/spec");
-        auto& job = jobs_[std::string(id)];
-        if (!job) job = std::make_unique<Job>();
+        if (!last.second || last.first != id) {
+            last.first = id;
+            auto& made = jobs_[last.first];
+            if (!made) made = std::make_unique<Job>();
+            last.second = made.get();
+        }
+        Job* const job = last.second;
         if (!is_spec) {
-            read.push_back(job.get());
+            read.push_back(job);
             return read_object(key, value, job->s);
         }
         auto fixed = std::make_shared<StoredSpec>();
