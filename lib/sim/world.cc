@@ -9,6 +9,7 @@
 #include "crater/codec/codec.h"
 #include "crater/proto/agent.pb.h"
 #include "crater/scheduler/scheduler.h"
+#include "crater/scheduler/stored_json.h"
 #include "crater/scheduler/testing/virtual_link.h"
 #include "machine.h"
 
@@ -392,7 +393,9 @@ class World::Impl {
     std::pair<std::int64_t, std::string> stored_task(const std::string& job, std::int64_t task) {
         const auto text = scheduler_.store->get("job/" + job);
         if (!text || !*text) return {0, ""};
-        const auto tree = codec::parse_json(**text);
+        const auto json = scheduler::stored_json("job/" + job, **text);
+        if (!json) return {0, ""};
+        const auto tree = codec::parse_json(*json, json->size());
         if (!tree) return {0, ""};
         const auto& row = tree->at("status").at("tasks").at(static_cast<std::size_t>(task));
         return {row.at("attempt").get<std::int64_t>(), row.at("state").get<std::string>()};
