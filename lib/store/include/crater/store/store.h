@@ -3,7 +3,7 @@
 //
 // Batches commit in the order of the calls; several waiting batches share one transaction and one fsync (group commit). A batch is
 // all or nothing. When a commit fails (disk full, IO error) every later batch fails too: the owner must stop and load again, because
-// what it believes and what is durable have parted. Values and keys are opaque text; keys are slash-separated.
+// what it believes and what is durable have parted. Keys are slash-separated text, values are opaque bytes.
 #pragma once
 
 #include <cstdint>
