@@ -47,6 +47,7 @@ struct Job {
     bool fresh = false;       // its spec is not written yet
     bool touched = false;     // in touched_jobs_
     bool freed = false;       // some of its tasks were freed since it was last queued
+    bool shown = false;       // readers may hold its status
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
@@ -54,9 +55,11 @@ struct Job {
     Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
-    std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
-    JobStatus& status() { return s.status; }
-    const JobStatus& status() const { return s.status; }
+    const std::shared_ptr<const JobSpec>& spec() const { return fixed->spec; }
+    const JobStatus& status() const { return *s.status; }
+    // The status to be changed. Readers keep the one they have: the first change after it was shown makes a new one, so what `status` gave
+    // before is out of date then.
+    JobStatus& change();
     bool holds() const;
 };
 
@@ -205,7 +208,7 @@ class Scheduler::Impl {
     void touch(Node& node);
     void touch_queue(const std::string& name);
     void touch_tenant(const std::string& path);  // and its ancestors
-    JobRecordPtr record_of(const Job& job) const;
+    JobRecordPtr record_of(Job& job) const;
     void fill_row(Node& node);
     void gather();              // what was touched, into the open batch
     std::vector<api::Problem> problems() const;

@@ -8,7 +8,7 @@ void Scheduler::Impl::why(const std::string& id, Reply<engine::Why> reply) {
     const Job* job = find(id);
     const auto record = job ? nullptr : read_.job(id);
     if (!job && !record) return reply(fail(Code::not_found, "there is no job " + shown(id), "job"));
-    const JobStatus& status = job ? job->status() : record->status;
+    const JobStatus& status = job ? job->status() : record->status();
     engine::Why out;
     if (job && job->blocked && job->place == Place::waiting) {
         out.binding = "dependency";

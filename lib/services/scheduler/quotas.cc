@@ -13,7 +13,7 @@ void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::Q
     queue.stored.spec = std::move(spec);
     engine_.apply(engine::QueueSet{queue.stored.spec});
     problems_changed_ = true;  // it may name a plugin that is not there
-    write("queue/" + name, stored_text(queue.stored));
+    write("queue/" + name, stored_value(queue.stored));
     audit(actor, "set_queue", name, stored_text(queue.stored.spec));
     event("queue", name, "set", "", "by " + actor.name);
     touch_queue(name);
@@ -48,7 +48,7 @@ void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange&
     if (change.max_priority) tenant.max_priority = *change.max_priority;
     if (change.max_pending) tenant.max_pending = *change.max_pending;
     engine_.apply(engine::TenantSet{tenant});
-    write("tenant/" + path, stored_text(tenant));
+    write("tenant/" + path, stored_value(tenant));
     audit(actor, "set_quota", path, stored_text(tenant));
     event("quota", path, "set", "", "by " + actor.name);
     touch_tenant(path);

@@ -81,11 +81,11 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
 }
 
 Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
-    api::JobView view{.job = job.row, .spec = api::masked(*job.spec), .tasks = job.status.tasks, .timeline = {}, .decision = {}, .notes = job.notes};
-    CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.status.id, .limit = history_max}));
+    api::JobView view{.job = job.row(), .spec = api::masked(job.spec()), .tasks = job.status().tasks, .timeline = {}, .decision = {}, .notes = job.notes()};
+    CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.id(), .limit = history_max}));
     for (const store::HistoryRow& row : changes)
         if (auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true})) view.timeline.push_back(std::move(*change));
-    CRATER_TRY(decisions, scheduler_.history({.kind = "decision", .subject = job.status.id, .newest_first = true, .limit = 1}));
+    CRATER_TRY(decisions, scheduler_.history({.kind = "decision", .subject = job.id(), .newest_first = true, .limit = 1}));
     if (!decisions.empty())
         if (auto trace = codec::read_json<engine::DecisionTrace>(decisions.front().body, {.allow_unknown = true})) view.decision = std::move(*trace);
     return view;
@@ -100,7 +100,7 @@ void HttpApi::Impl::get_job(CallPtr call) {
 void HttpApi::Impl::get_job_why(CallPtr call) {
     auto job = visible_job(*call, call->parameter("id"));
     if (!job) return call->fail(job.error());
-    on_loop([self = shared_from_this(), call, id = (*job)->status.id] {
+    on_loop([self = shared_from_this(), call, id = (*job)->id()] {
         self->scheduler_.why(id, [call](Result<engine::Why> why) { call->answer(why); });
     });
 }
@@ -112,7 +112,7 @@ void HttpApi::Impl::get_job_events(CallPtr call) {
     if (!job) return call->fail(job.error());
     if (!limit) return call->fail(limit.error());
     if (!after) return call->fail(after.error());
-    auto rows = scheduler_.history({.kind = "job_state", .subject = (*job)->status.id, .after = static_cast<std::uint64_t>(*after),
+    auto rows = scheduler_.history({.kind = "job_state", .subject = (*job)->id(), .after = static_cast<std::uint64_t>(*after),
                                     .limit = static_cast<std::size_t>(*limit) + 1});
     if (!rows) return call->fail(rows.error());
     api::Page<api::EventView> page;
@@ -135,7 +135,7 @@ void HttpApi::Impl::get_job_metrics(CallPtr call) {
     auto since = since_of(*call, "range", clock_.now());
     if (!job) return call->fail(job.error());
     if (!since) return call->fail(since.error());
-    api::JobMetrics metrics = scheduler_.job_metrics((*job)->status.id);
+    api::JobMetrics metrics = scheduler_.job_metrics((*job)->id());
     for (api::TaskSeries& series : metrics.series)
         std::erase_if(series.points, [&](const api::MetricPoint& point) { return point.at < *since; });
     const std::string wanted = call->query("metric");
@@ -159,7 +159,7 @@ void HttpApi::Impl::act(CallPtr call, Action action) {
     if (!job && !array) return call->fail(job.error());
     auto body = body_of<api::ReasonBody>(*call);
     if (!body) return call->fail(body.error());
-    Act command{.job = array ? named : (*job)->status.id, .action = action, .body = std::move(*body), .actor = call->actor};
+    Act command{.job = array ? named : (*job)->id(), .action = action, .body = std::move(*body), .actor = call->actor};
     on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
         self->scheduler_.act(std::move(command), [self, call](Result<JobRecordPtr> changed) {
             if (!changed) return call->fail(changed.error());
