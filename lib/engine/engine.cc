@@ -362,6 +362,11 @@ void Engine::Impl::on(const TaskRequeued& fact) {
     enlist(slot);
 }
 
+void Engine::Impl::on(const Checkpointed& fact) {
+    JobSlot& slot = job_named(fact.job);
+    slot.checkpointed = std::max(slot.checkpointed, fact.at);
+}
+
 // Where the preemptor will go is not stored: its next look finds it again.
 void Engine::Impl::on(const PreemptionStarted& fact) {
     JobSlot& victim = job_named(fact.victim);

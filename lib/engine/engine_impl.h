@@ -45,6 +45,7 @@ class Engine::Impl {
     void on(const TaskRequeued& fact);
     void on(const Remembered& fact);
     void on(const LoadSampled& fact);
+    void on(const Checkpointed& fact);
     void on(const PreemptionStarted& fact);
 
     // order/pass.cc

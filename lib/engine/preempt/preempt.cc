@@ -7,22 +7,21 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::int64_t restart_cost_s = 300;
 // Up to this many candidates the best set is searched exactly; beyond, the set grows by cost and is then
 // trimmed.
 constexpr std::size_t exact_max = 10;
 
 }  // namespace
 
-// What stopping the job throws away: its cards times the seconds since it started and a restart takes. Work
-// without cards counts a thousandth of its cores.
+// What stopping the job throws away: its cards times the seconds since it started, or since its last checkpoint,
+// and what a restart takes. Work without cards counts a thousandth of its cores.
 std::int64_t Engine::Impl::cost_of(const JobSlot& victim, Instant now) const {
     std::int64_t cost = 0;
     for (const auto& task : victim.tasks) {
         if (task.life != TaskSlot::Life::held) continue;
         const auto seconds =
-            std::clamp<std::int64_t>((now - task.started).count() / 1000, 0, 10LL * 365 * 86400) +
-            restart_cost_s;
+            std::clamp<std::int64_t>((now - std::max(task.started, victim.checkpointed)).count() / 1000, 0, 10LL * 365 * 86400) +
+            cluster_.settings().restart_cost.count() / 1000;
         std::int64_t amount = 0;
         for (const auto& slice : task.slices.cards) amount += slice.compute;
         cost += amount > 0 ? amount * seconds : task.slices.cpu * seconds / 1000;

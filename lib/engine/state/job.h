@@ -27,6 +27,8 @@ struct JobSlot {
     std::uint64_t fact = 0;                     // its part of the state hash
     std::uint64_t id_hash = 0, spec_hash = 0, profile_hash = 0;  // what never changes of it
 
+    Instant checkpointed;  // what ran before is kept
+
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
 
     bool stopping = false;           // told to make room; holds its slices until they are freed
