@@ -4,6 +4,12 @@
 #include "state/placement_fact.h"
 
 namespace crater::engine {
+namespace {
+
+// What tenants used comes first in what is learned, between these.
+constexpr std::string_view use_head = "use\n", use_end = "end of use\n";
+
+}  // namespace
 
 Engine::Engine(Settings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}
 Engine::~Engine() = default;
@@ -39,11 +45,18 @@ Engine::Impl::~Impl() {
         if (slot) job_slots_.give_back(slot);
 }
 
+std::string Engine::Impl::learned() const {
+    std::string use = tenants_.save_use();
+    if (!use.empty()) use = std::string(use_head) + use + std::string(use_end);
+    return pricing_.in_use() ? use + pricing_.save() : use;
+}
+
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
     shapes_.gone = [this](int shape) {
         seats_.leave(shape), pricing_.leave(shape);
         if (bounds_shape_ == shape) bounds_shape_ = -1;
     };
+    tenants_.set_half_life(cluster_.settings().fair_half_life);
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
@@ -153,6 +166,7 @@ void Engine::Impl::on(const NodeRemoved& fact) {
 void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
+    const bool other_order = queue.spec.order != fact.queue.order;
     const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio;
     queue.spec = fact.queue;
     queue.declared = true;
@@ -160,6 +174,10 @@ void Engine::Impl::on(const QueueSet& fact) {
     for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
+    elders_.known = false;
+    if (other_order)
+        for (auto& slot : jobs_)
+            if (slot && slot->queue == q && slot->in_class) relist(*slot);
     if (!other_shapes) return;
     std::int64_t highest = 0;
     for (int i = 0; i < backlog_.queue_count(); ++i) highest = std::max(highest, queue_overcommit(i));
@@ -199,6 +217,8 @@ void Engine::Impl::on(const TenantSet& fact) {
 
 void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
+    tenants_.set_half_life(fact.settings.fair_half_life);
+    elders_.known = false;
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     limits_changed();
 }
@@ -280,6 +300,7 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
+    tell_time(fact.at);
     delist(slot);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
@@ -329,9 +350,10 @@ void Engine::Impl::on(const TaskFreed& fact) {
     CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
                  "a fact names a task the job does not have");
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    tell_time(fact.at);
     delist(slot);
     if (task.life == TaskSlot::Life::held)
-        release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
+        account(slot, task, fact.at ? fact.at : clock_), release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
     else if (task.life == TaskSlot::Life::waiting)
         --slot.waiting;
     task.life = TaskSlot::Life::ended;
@@ -342,6 +364,12 @@ void Engine::Impl::on(const TaskFreed& fact) {
     if (slot.held == 0) victim_done(slot);
     if (slot.waiting == 0) drop_pledge(slot);
     enlist(slot);
+}
+
+// A task's run is over: what it received counts, kept or not.
+void Engine::Impl::account(JobSlot& slot, TaskSlot& task, Instant at) {
+    slot.info.served = std::min(slot.info.served + std::min(received(task, at), INT64_MAX / 4), INT64_MAX / 4);
+    slot.run_started = std::max(slot.run_started, task.started);
 }
 
 void Engine::Impl::on(const JobRequeued& fact) {
@@ -355,6 +383,9 @@ void Engine::Impl::on(const JobRequeued& fact) {
     }
     slot.waiting = static_cast<int>(slot.tasks.size());
     slot.info.preemptions = fact.preemptions;
+    // Of the run that ended, what came before its last checkpoint is kept.
+    if (slot.run_started && slot.checkpointed > slot.run_started) slot.info.progress += slot.checkpointed - slot.run_started;
+    slot.run_started = {};
     set_fact(slot.fact, job_fact(slot));
     reshape(slot);
     enlist(slot);
@@ -374,6 +405,11 @@ void Engine::Impl::on(const TaskRequeued& fact) {
     enlist(slot);
 }
 
+void Engine::Impl::on(const Checkpointed& fact) {
+    JobSlot& slot = job_named(fact.job);
+    slot.checkpointed = std::max(slot.checkpointed, fact.at);
+}
+
 // Where the preemptor will go is not stored: its next look finds it again.
 void Engine::Impl::on(const PreemptionStarted& fact) {
     JobSlot& victim = job_named(fact.victim);
@@ -391,7 +427,13 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
 
 // A text that cannot be read is as good as none: the policies learn anew.
 void Engine::Impl::on(const Remembered& fact) {
-    if (pricing_.load(fact.learned)) seats_.levels_changed();
+    std::string_view text = fact.learned;
+    if (text.starts_with(use_head)) {
+        const auto end = text.find(use_end);
+        if (end == std::string_view::npos || !tenants_.load_use(text.substr(use_head.size(), end - use_head.size()))) return;
+        text.remove_prefix(end + use_end.size());
+    }
+    if (!text.empty() && pricing_.load(text)) seats_.levels_changed();
 }
 
 void Engine::Impl::on(const LoadSampled& fact) {
@@ -408,13 +450,17 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
     if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
-    slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
+    slot.ages_at = ages_at(slot);
+    slot.place = place_of(slot);
+    if (slot.ages_at > clock_) backlog_.queue(slot.queue).ageing.emplace(slot.ages_at, slot.position);
+    slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.place);
     dirty_ = true;
 }
 
 void Engine::Impl::delist(JobSlot& slot) {
     if (!slot.in_class) return;
-    backlog_.remove(slot.queue, *slot.in_class, slot.key());
+    backlog_.queue(slot.queue).ageing.erase({slot.ages_at, slot.position});
+    backlog_.remove(slot.queue, *slot.in_class, slot.place);
     slot.in_class = nullptr;
 }
 

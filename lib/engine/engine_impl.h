@@ -47,6 +47,7 @@ class Engine::Impl {
     void on(const TaskRequeued& fact);
     void on(const Remembered& fact);
     void on(const LoadSampled& fact);
+    void on(const Checkpointed& fact);
     void on(const PreemptionStarted& fact);
 
     // order/pass.cc
@@ -68,7 +69,7 @@ class Engine::Impl {
     Result<Admitted> admit(EngineJob job);
 
     void set_hooks(HookSource* hooks) { hooks_ = hooks; }
-    std::string learned() const { return pricing_.in_use() ? pricing_.save() : std::string(); }
+    std::string learned() const;
 
     std::uint64_t state_hash() const { return facts_; }
 
@@ -108,6 +109,8 @@ class Engine::Impl {
     Shape shape_of(const JobSlot& slot) const;
     void reshape(JobSlot& slot);
     void advance(Instant now);
+    void tell_time(Instant now) { clock_ = std::max(clock_, now), tenants_.advance(now); }
+    void account(JobSlot& job, TaskSlot& task, Instant at);
 
     // The backlog (engine.cc)
     void enlist(JobSlot& job);
@@ -164,8 +167,25 @@ class Engine::Impl {
     std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card, int& looked) const;
     std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words, int card) const;
 
+    // Order within a queue (order/keys.cc)
+    Order order_of(int queue) const;
+    Millis expected_run(const JobSlot& job) const;
+    Instant last_start(const JobSlot& job) const;
+    std::int64_t order_key(const JobSlot& job, Instant now) const;
+    static std::int64_t received(const TaskSlot& task, Instant now);
+    Instant ages_at(const JobSlot& job) const;
+    Waiting place_of(const JobSlot& job) const;
+    void promote_aged();
+    void refresh_share(WaitClass& members, int queue);
+    bool order_preempts(int queue) const;
+    std::int64_t yields_above(int queue, std::int64_t key) const;
+    std::optional<Instant> yields_for_order_at(const JobSlot& victim) const;
+    void refresh_elders(Instant now);
+    bool order_lets_push(int queue, int priority, std::int64_t key) const;
+
     // Passing (order/pass.cc)
-    bool worth_a_look(WaitClass& members, Instant now);
+    bool worth_a_look(int queue, WaitClass& members, Instant now);
+    void set_wake(Instant now);
     void commit(JobSlot& job, Outcome& outcome, Booked booked, Instant now, Plan& plan);
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
 
@@ -184,6 +204,8 @@ class Engine::Impl {
     bool lower_pledges(const JobSlot& than) const {
         return !pledged_priorities_.empty() && pledged_priorities_.begin()->first < than.info.priority;
     }
+    bool may_yield(const JobSlot& victim, const JobSlot& preemptor) const;
+    bool gives_way(int victim) const { return !job(victim).stopping && able_.key[static_cast<std::size_t>(victim)] > yields_above_; }
     void find_candidates(const JobSlot& preemptor, Instant now);
     void renew_pledge(JobSlot& preemptor);
     void wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge);
@@ -191,6 +213,7 @@ class Engine::Impl {
     bool better(const VictimSet& a, const VictimSet& b) const;
     void set_figures(VictimSet& set) const;
     std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
+    std::string order_words(const JobSlot& preemptor, const JobSlot& victim) const;
     bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
 
     // Explaining (explain/)
@@ -233,15 +256,29 @@ class Engine::Impl {
     std::vector<int> stopping_;              // jobs told to make room that still hold something
     std::uint64_t holdings_ = 0;             // counts changes of who holds what, and of the nodes
 
+    // Running jobs that might give way for their queue's order, by queue and priority.
+    struct Elders {
+        bool known = false;
+        Instant at;
+        std::uint64_t holdings = 0;
+        struct Level {
+            std::int64_t most = -1;  // the highest key of those that have run for long enough
+            Instant next;            // when another will have; 0 = none
+            bool grows = false;
+        };
+        std::map<std::pair<int, int>, Level> levels;
+    } elders_;
+
     // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
     struct CandidateCache {
-        int shape = -1, priority = 0;
+        int shape = -1, priority = 0, queue = -1;  // of whose order it is; -1: none that makes anybody give way
         bool training = false;
         Instant now, retry_at;
         std::uint64_t holdings = 0;
         std::vector<int> jobs;                  // by priority, then cost
         std::vector<std::vector<int>> on_node;  // the same by node
         std::vector<std::int64_t> cost;         // by position of the job
+        std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower
         std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
     } able_;
 
@@ -253,6 +290,9 @@ class Engine::Impl {
 
     int profiles_ = 0;  // jobs that have one
     Instant now_;  // of the last question
+    Instant clock_;  // of the latest fact or pass
+    Instant use_told_;  // when the caller was last told to store what tenants used
+    std::int64_t yields_above_ = 0;  // key of the order above which jobs give way to the preemptor in question
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

@@ -27,7 +27,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         return out;
     }
     advance(now);
-    std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, slot.info.priority, slot.key());
+    std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, *slot.in_class, slot.place);
 
     const auto mark = cluster_.mark();
     Outcome outcome = attempt(slot);

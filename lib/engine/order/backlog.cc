@@ -39,30 +39,50 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
 }
 
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
-    CRATER_CHECK(from.jobs.erase(job) == 1, "a job that waits is in its class");
+    CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
     if (from.jobs.empty()) queue(q).classes.erase(from.key());
 }
 
-std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, int priority, const Waiting& job) const {
+bool goes_before(const WaitClass& a, const WaitClass& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    const Waiting &x = a.head(), &y = b.head();
+    if (x.aged() != y.aged()) return x.aged();
+    if (!x.aged() && a.share != b.share) return a.share < b.share;
+    return x < y;
+}
+
+std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const WaitClass& its, const Waiting& job) const {
+    const auto before = [](const WaitingSet& jobs, const Waiting& place) {
+        return static_cast<std::int64_t>(jobs.order_of_key(place));
+    };
     std::int64_t ahead = 0, length = 0;
     for (const auto& [key, members] : queue(q).classes) {
         const auto count = static_cast<std::int64_t>(members->jobs.size());
         length += count;
-        if (members->priority > priority) ahead += count;
-        if (members->priority == priority)
-            ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
+        if (members->priority > its.priority) ahead += count;
+        if (members->priority != its.priority) continue;
+        if (job.aged() || members->share == its.share)
+            ahead += before(members->jobs, job);
+        else
+            ahead += members->share < its.share ? count : before(members->jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }
 
 std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
-    std::vector<std::pair<int, Waiting>> out;
+    std::vector<std::pair<const WaitClass*, Waiting>> all;
     for (const auto& [key, members] : queue(q).classes)
-        for (const auto& job : members->jobs) out.emplace_back(members->priority, job);
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
+        for (const auto& job : members->jobs) all.emplace_back(members.get(), job);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        const auto turn = [](const auto& one) {
+            const bool aged = one.second.aged();
+            return std::tuple(-one.first->priority, !aged, aged ? 0 : one.first->share);
+        };
+        return turn(a) != turn(b) ? turn(a) < turn(b) : a.second < b.second;
     });
+    std::vector<std::pair<int, Waiting>> out;
+    for (const auto& [members, job] : all) out.emplace_back(members->priority, job);
     return out;
 }
 

@@ -1,8 +1,11 @@
 // The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile and number of
 // tasks stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
-// Within a queue: priority, then submit time, then id.
+// Within a queue: priority, then who waited too long, then the queue's order (the tenant's share of use, or the
+// job's own key), then submit time, then id.
 #pragma once
 
+#include <ext/pb_ds/assoc_container.hpp>
+#include <ext/pb_ds/tree_policy.hpp>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,23 +25,36 @@ struct Blocked {
     Instant retry_at;                // and when one of them will have run for long enough; 0 = never
     int tenant = -1;                 // quota: whose
     std::uint64_t eased_seen = 0;
+    std::int64_t key_seen = INT64_MAX;  // of the job that was blocked: one with a lower key may push others aside
+    Instant pushed_at;                  // when it was last looked for others to give way
 };
 
+// The place of a job in its class. What it is made of does not change while the job waits, but for growing old.
 struct Waiting {
+    static constexpr std::int64_t aged_key = INT64_MIN;
+
+    std::int64_t key = 0;  // of the queue's order (order/keys.cc); lower goes first
     Instant submitted;
     std::string_view id;  // of the job, which owns the text
     int job = -1;
+    bool aged() const { return key == aged_key; }  // goes before all of its priority
     bool operator<(const Waiting& o) const {
+        if (key != o.key) return key < o.key;
         return submitted != o.submitted ? submitted < o.submitted : id < o.id;
     }
 };
+// A set that also says how many come before one.
+using WaitingSet = __gnu_pbds::tree<Waiting, __gnu_pbds::null_type, std::less<Waiting>, __gnu_pbds::rb_tree_tag,
+                                    __gnu_pbds::tree_order_statistics_node_update>;
 
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
-    std::set<Waiting> jobs;
+    std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
+    WaitingSet jobs;
     Blocked blocked;
+    const Waiting& head() const { return *jobs.begin(); }
     auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
 };
 
@@ -46,7 +62,11 @@ struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
     std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
+
+// Whether the first job of `a` is considered before the first of `b`; both of one queue.
+bool goes_before(const WaitClass& a, const WaitClass& b);
 
 class Backlog {
   public:
@@ -62,7 +82,7 @@ class Backlog {
     std::size_t size() const { return size_; }
 
     // Place of a waiting job in its queue, from 1, and the length of the queue.
-    std::pair<std::int64_t, std::int64_t> rank(int queue, int priority, const Waiting& job) const;
+    std::pair<std::int64_t, std::int64_t> rank(int queue, const WaitClass& its, const Waiting& job) const;
     // Every waiting job of a queue in the order in which they are considered.
     std::vector<std::pair<int, Waiting>> ordered(int queue) const;  // (priority, job)
 

@@ -10,19 +10,19 @@ namespace crater::engine {
 namespace {
 
 constexpr Millis prediction_kept{5000};
+// Keys grow all the time; whether others have to give way by now is looked at so often.
+constexpr Millis push_again{60'000};
+constexpr Millis use_kept{600'000};
 
 // The class whose first job comes first is on top.
 struct Later {
-    bool operator()(const WaitClass* a, const WaitClass* b) const {
-        if (a->priority != b->priority) return a->priority < b->priority;
-        return *b->jobs.begin() < *a->jobs.begin();
-    }
+    bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
 };
 
 }  // namespace
 
 // Whether anything happened since the class was blocked that could let its first job start.
-bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
+bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     Blocked& blocked = members.blocked;
     const auto retry = [&] {
         const bool in_time = blocked.retry_at && blocked.retry_at <= now;
@@ -35,6 +35,9 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
         case Blocked::room: break;
     }
     if (retry()) return true;
+    if (const auto key = members.head().key; order_lets_push(queue, members.priority, key)) {
+        if (key < blocked.key_seen || blocked.pushed_at + push_again <= now) return true;
+    }
     if (blocked.gains_seen == gains_) return false;
     if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
@@ -59,10 +62,14 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     looked_ = 0;
     wake_at_.reset();
     advance(now);
+    tell_time(now);
+    promote_aged();
+    refresh_elders(now);
     if (const auto news = pricing_.reprice(); news != Pricing::News::none) {
         seats_.levels_changed();
         plan.learned = news == Pricing::News::prices;
     }
+    if (now - use_told_ >= use_kept) plan.learned |= tenants_.in_use(), use_told_ = now;
     const auto gains_before = gains_;
     plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
@@ -73,8 +80,10 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     };
     for (const int q : backlog_.in_order()) {
         std::vector<WaitClass*> heap;
-        for (auto& [key, members] : backlog_.queue(q).classes)
-            if (worth_a_look(*members, now)) heap.push_back(members.get());
+        for (auto& [key, members] : backlog_.queue(q).classes) {
+            refresh_share(*members, q);
+            if (worth_a_look(q, *members, now)) heap.push_back(members.get());
+        }
         std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
         while (!order.empty()) {
             if (spent()) {
@@ -83,7 +92,15 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             }
             WaitClass* members = order.top();
             order.pop();
-            JobSlot& first = job(members->jobs.begin()->job);
+            // What its tenant was given in this pass counts.
+            if (const auto before = members->share; !members->head().aged()) {
+                refresh_share(*members, q);
+                if (members->share > before && !order.empty()) {
+                    order.push(members);
+                    continue;
+                }
+            }
+            JobSlot& first = job(members->head().job);
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
@@ -92,14 +109,33 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         }
         if (plan.more) break;
     }
-    for (int q = 0; q < backlog_.queue_count(); ++q)
-        for (const auto& [key, members] : backlog_.queue(q).classes)
-            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
-                wake_at_ = at;
-    if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0 && (!wake_at_ || *opens < *wake_at_)) wake_at_ = opens;
+    set_wake(now);
     // A pledge that ended may have freed what somebody needs who was looked at before.
     dirty_ = plan.more || gains_ != gains_before;
     return plan;
+}
+
+// When something could be decided though nothing happens until then.
+void Engine::Impl::set_wake(Instant now) {
+    const auto wake = [&](Instant at) {
+        if (at > now && (!wake_at_ || at < *wake_at_)) wake_at_ = at;
+    };
+    for (int q = 0; q < backlog_.queue_count(); ++q) {
+        const WaitQueue& queue = backlog_.queue(q);
+        for (const auto& [key, members] : queue.classes) {
+            if (const Instant at = members->blocked.retry_at) wake(at);
+            if (members->blocked.why != Blocked::room) continue;
+            const auto elders = elders_.levels.find({q, members->priority});
+            if (elders == elders_.levels.end()) continue;
+            if (elders->second.next) wake(elders->second.next);
+            // A key above the factor, or one that grows, is looked at again after a while.
+            if (elders->second.grows || order_lets_push(q, members->priority, members->head().key))
+                wake(std::max(now, members->blocked.pushed_at) + push_again);
+        }
+        // Who has waited too long by then may push others aside.
+        if (!queue.ageing.empty() && !yielding_.empty()) wake(queue.ageing.begin()->first);
+    }
+    if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0) wake(*opens);
 }
 
 // Decides about the first job of a class. True when the next of its class should be looked at.
@@ -129,7 +165,7 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (outcome.kind == Outcome::predicted) {
         // Nobody is stopped for what is only foreseen.
         if (slot.victims.empty() && !slot.pledge.empty()) drop_pledge(slot);
-        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_};
+        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = slot.place.key, .pushed_at = now};
         // Samples come all the time; what they foretell is looked at now and then.
         if (cluster_.sampled()) blocked.retry_at = now + prediction_kept;
         return false;
@@ -140,11 +176,17 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
         if (!slot.pledge.empty()) drop_pledge(slot);
-        if (auto set = choose_victims(slot, now, &retry_at))
-            if (preempt(slot, std::move(*set), plan)) return true;
+        const bool lower = !yielding_.empty() && yielding_.begin()->first < slot.info.priority;
+        if (lower || order_lets_push(slot.queue, slot.info.priority, slot.place.key))
+            if (auto set = choose_victims(slot, now, &retry_at))
+                if (preempt(slot, std::move(*set), plan)) return true;
     }
-    blocked = {
-        .why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
+    blocked = {.why = Blocked::room,
+               .gains_seen = gains_,
+               .victims_seen = victims_seen_,
+               .retry_at = retry_at,
+               .key_seen = slot.place.key,
+               .pushed_at = now};
     return false;
 }
 

@@ -28,7 +28,12 @@ struct JobSlot {
     JobType type = JobType::batch;
     std::uint64_t fact = 0;         // its part of the state hash
     std::uint64_t id_hash = 0;
+    Instant checkpointed;  // what ran before is kept
+    Instant run_started;   // of the last run that ended
+
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
+    Waiting place;                  // there
+    Instant ages_at;                // when it will have waited too long; 0 = it has, or never will
 
     EngineJob info;
     std::uint64_t spec_hash = 0, profile_hash = 0;
@@ -36,12 +41,6 @@ struct JobSlot {
     std::vector<int> victims;        // that stop for this job and still hold something
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
-
-    Waiting key() const { return {info.submitted, info.id, position}; }
-    bool can_yield_to(const JobSlot& other) const {
-        return info.preemptible && !stopping && held > 0 && info.priority < other.info.priority &&
-               !(type == JobType::inference && other.type == JobType::training);
-    }
 };
 
 }  // namespace crater::engine

@@ -44,6 +44,9 @@ struct Settings {
     double w_gpu = 0.25, w_cpu = 0.25, w_mem = 0.25, w_disk = 0.25;
     double capacity_gpu_memory = 0.45, capacity_cpu_cores = 0.20, capacity_memory_bandwidth = 0.20, capacity_ssd_iops = 0.15;
     Millis min_run_time{0};            // of a victim since its last start, before it may be preempted
+    Millis order_min_run_time{600'000};  // the same where it gives way for its queue's order, at equal priority
+    Millis restart_cost{300'000};        // what stopping a task costs beside the work lost, for each of its cards
+    Millis fair_half_life{7 * 86'400'000LL};  // after which used GPU time counts half in the order `fair`
     std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
 };
 template <class V>
@@ -69,6 +72,9 @@ void describe(V& v, Settings& s) {
     v.field("capacity_memory_bandwidth", s.capacity_memory_bandwidth, "Capacity weight of memory bandwidth.", {.minimum = 0, .maximum = 100});
     v.field("capacity_ssd_iops", s.capacity_ssd_iops, "Capacity weight of disk IOPS.", {.minimum = 0, .maximum = 100});
     v.field("min_run_time", s.min_run_time, "Run time of a victim before it may be preempted.");
+    v.field("order_min_run_time", s.order_min_run_time, "Run time of a victim of the same priority before the order of its queue may preempt it.");
+    v.field("restart_cost", s.restart_cost, "What stopping a task costs beside the work lost, for each of its cards.");
+    v.field("fair_half_life", s.fair_half_life, "After which used GPU time counts half in the order fair.");
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
 }
 
@@ -89,6 +95,17 @@ void describe(V& v, Profile& p) {
     v.field("memory_bandwidth_bytes", p.memory_bandwidth, "Memory bandwidth, bytes/s.");
 }
 
+// How long a job runs in all, not counting what it lost: half of its like end by p50, nine in ten by p90.
+struct RunTime {
+    Millis p50{0}, p90{0};
+    bool operator==(const RunTime&) const = default;
+};
+template <class V>
+void describe(V& v, RunTime& r) {
+    v.field("p50", r.p50, "Half of its like end by then.");
+    v.field("p90", r.p90, "Nine in ten do.");
+}
+
 // A job as the engine sees it: everything resolved (queue, tenant, priority, preemptible), requests filled and rounded by `admit`.
 struct EngineJob {
     std::string id;
@@ -100,6 +117,10 @@ struct EngineJob {
     std::int64_t preemptions = 0;
     bool blocked = false;  // dependencies not met: not considered by pass
     std::shared_ptr<const Profile> profile;  // null: nothing is known; steers like live load, not hashed
+    // The following steer the order and estimates; like live load they are not hashed.
+    std::optional<RunTime> run_time;  // absent: the spec's duration, else what jobs like it took (learned)
+    std::int64_t served = 0;          // milli-GPU-seconds received in earlier starts, kept or not
+    Millis progress{0};               // run time of earlier starts whose result is kept
 };
 
 // ---- Facts -------------------------------------------------------------------------------------------------------------
@@ -113,17 +134,18 @@ struct TenantSet { Tenant tenant; };
 struct SettingsSet { Settings settings; };
 struct JobAdded { EngineJob job; };                                       // waits
 struct JobUnblocked { std::string job; };
-struct JobRemoved { std::string job; };                                   // ended or cancelled; holds nothing any more
+struct JobRemoved { std::string job; Instant at; bool finished = false; };  // ended at `at` (0: not known), well or not; holds nothing any more
 struct TaskPlaced { std::string job; std::int64_t task; Allocation allocation; Instant started; };  // replay of a stored placement
-struct TaskFreed { std::string job; std::int64_t task; };                 // its slices are free; the job is not queued again by this
+struct TaskFreed { std::string job; std::int64_t task; Instant at; };                 // its slices are free; the job is not queued again by this
 struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
 struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
+struct Checkpointed { std::string job; Instant at; };                     // durable: what ran before is kept; not hashed
 struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
 struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
 using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
-                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, Checkpointed, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
 // All waiting tasks of a job, or none. Engine::allocations has what each got, Engine::words the trace as a document.
