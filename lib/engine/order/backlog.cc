@@ -33,13 +33,13 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
     auto& slot = queue(q).classes[like.key()];
     if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
     // A job in front of equals is blocked by what blocks them, so the class stays as it is.
-    CRATER_CHECK(slot->jobs.insert(job).second, "a job waits twice");
+    CRATER_CHECK(slot->jobs.insert(job), "a job waits twice");
     ++size_;
     return *slot;
 }
 
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
-    CRATER_CHECK(from.jobs.erase(job) == 1, "a job that waits is in its class");
+    CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
     if (from.jobs.empty()) queue(q).classes.erase(from.key());
 }
@@ -51,7 +51,7 @@ std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, int priority, const W
         length += count;
         if (members->priority > priority) ahead += count;
         if (members->priority == priority)
-            ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
+            ahead += static_cast<std::int64_t>(members->jobs.rank_of(job));
     }
     return {ahead + 1, length};
 }

@@ -5,12 +5,12 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "crater/model/tenant.h"
+#include "order/ranked_set.h"
 
 namespace crater::engine {
 
@@ -37,7 +37,7 @@ struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
-    std::set<Waiting> jobs;
+    RankedSet<Waiting> jobs;
     Blocked blocked;
     auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
 };

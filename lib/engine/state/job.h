@@ -35,6 +35,7 @@ struct JobSlot {
     std::vector<int> victims;        // that stop for this job and still hold something
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
+    bool moving = false;             // it stops to go where its pledge is
 
     Waiting key() const { return {info.submitted, info.id, position}; }
     bool can_yield_to(const JobSlot& other) const {
