@@ -23,11 +23,13 @@ std::vector<std::pair<std::int64_t, Allocation>> Engine::allocations(const Place
 }
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
-Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
+Result<Why> Engine::why(const std::string& job, Instant now, const WhyQuestion& question) const { return impl_->why(job, now, question); }
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {
     return impl_->would_place(job, now);
 }
 DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
+Result<WhatIf> Engine::what_if(const Supposed& supposed, Instant now) const { return impl_->what_if(supposed, now); }
+std::vector<Preemption> Engine::start_defrag(const DefragOptions& options, Instant now) { return impl_->start_defrag(options, now); }
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
     return impl_->would_preempt(job, now);
 }
@@ -53,7 +55,7 @@ std::string Engine::Impl::learned() const {
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
     shapes_.gone = [this](int shape) {
-        seats_.leave(shape), pricing_.leave(shape);
+        seats_.leave(shape), pricing_.leave(shape), surveys_.leave(shape);
         if (bounds_shape_ == shape) bounds_shape_ = -1;
     };
     tenants_.set_half_life(cluster_.settings().fair_half_life);
@@ -228,6 +230,7 @@ void Engine::Impl::limits_changed() {
     shapes_.forget();
     seats_.forget();
     pricing_.forget();
+    surveys_.forget();
     ++victims_seen_;
     ++holdings_;
     for (int n = 0; n < cluster_.size(); ++n) gained(n);
@@ -362,7 +365,7 @@ void Engine::Impl::on(const TaskFreed& fact) {
     bytes.add(slot.info.id), bytes.add(fact.task);
     set_fact(task.fact, bytes.hash(static_cast<std::uint64_t>(FactKind::ended_task)));
     if (slot.held == 0) victim_done(slot);
-    if (slot.waiting == 0) drop_pledge(slot);
+    if (slot.waiting == 0 && !slot.moving) drop_pledge(slot);
     enlist(slot);
 }
 
@@ -449,7 +452,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.shape = slot.shape;
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
-    if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
+    if (slot.held > 0 || !slot.victims.empty() || !slot.pledge.empty()) like.only = slot.position;
     slot.ages_at = ages_at(slot);
     slot.place = place_of(slot);
     if (slot.ages_at > clock_) backlog_.queue(slot.queue).ageing.emplace(slot.ages_at, slot.position);

@@ -1,6 +1,7 @@
 // The engine's parts held together. Each of the files named below is one concern of it.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 
 #include "crater/engine/engine.h"
 #include "crater/engine/hooks.h"
+#include "explain/running.h"
+#include "explain/survey.h"
 #include "filter/filter.h"
 #include "order/backlog.h"
 #include "place/column.h"
@@ -56,10 +59,13 @@ class Engine::Impl {
     bool wants_pass() const { return dirty_ && backlog_.size() > 0; }
     std::optional<Instant> wake_at() const { return wake_at_; }
     // explain/
-    Result<Why> why(const std::string& id, Instant now);
+    Result<Why> why(const std::string& id, Instant now, const WhyQuestion& question);
     DecisionTrace would_place(const EngineJob& job, Instant now);
     DecisionTrace words(const Trace& trace) const;
     std::vector<Preemption> would_preempt(const std::string& id, Instant now);
+    // plan/
+    Result<WhatIf> what_if(const Supposed& supposed, Instant now);
+    std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
     std::vector<std::string> waiting(const std::string& queue) const;
     std::vector<NodeBook> books() const;
     Result<NodeBook> book(const std::string& node) const;
@@ -175,6 +181,7 @@ class Engine::Impl {
     static std::int64_t received(const TaskSlot& task, Instant now);
     Instant ages_at(const JobSlot& job) const;
     Waiting place_of(const JobSlot& job) const;
+    Turn turn_of(const JobSlot& job) const;  // that it has, or would have if it waited
     void promote_aged();
     void refresh_share(WaitClass& members, int queue);
     bool order_preempts(int queue) const;
@@ -216,14 +223,43 @@ class Engine::Impl {
     std::string order_words(const JobSlot& preemptor, const JobSlot& victim) const;
     bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
 
+    // Supposing (plan/)
+    class Plans;
+    class Mover;
+    struct Rearrangement;
+    std::optional<Rearrangement> rearrange(const DefragOptions& options, Instant now);
+    struct Supposition {
+        Supposition(Impl& engine, const EngineJob& request);
+        ~Supposition();
+        Supposition(const Supposition&) = delete;
+        Supposition& operator=(const Supposition&) = delete;
+        JobSlot slot;
+
+      private:
+        Impl& e_;
+    };
+
     // Explaining (explain/)
+    class Changes;
+    struct Found;  // what the survey of a job's shape came to
+    Why explain(JobSlot& job, Instant now, const WhyQuestion& question);
+    void explain_dependency(const JobSlot& job, Why& out) const;
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
-    void explain_nodes(const JobSlot& job, Why& out);
-    void explain_prediction(const JobSlot& job, const Trace& trace, Why& out) const;
-    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting,
-                         std::int64_t right_kind, int tasks, const Why& facts) const;
-    void add_requirements(const Shape& shape, const Column& view, Why& out) const;
-    void add_holders(const JobSlot& job, const std::string& binding, const Column& view, Why& out) const;
+    const std::vector<std::pair<std::int64_t, int>>& quota_holders(int tenant, std::size_t kind);
+    void explain_prediction(const JobSlot& job, const Trace& trace, const Found& found, Why& out) const;
+    void explain_plugins(const Trace& trace, Why& out) const;
+    const Survey& survey_of(JobSlot& job, Survey& own);
+    // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
+    void lift_pledges(const JobSlot& job);
+    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`.
+    std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
+                         std::deque<Slices>& slices, std::int64_t* looks = nullptr);
+    Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);
+    void list_nodes(const JobSlot& job, const Survey& survey, Why& out) const;
+    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const;
+    void add_requirements(const Shape& shape, const Survey& survey, Why& out) const;
+    void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest, Why& out) const;
+    NodeBook totals_of(const Node& node) const;
     NodeBook book_of(const Node& node, int n) const;
 
     void set_fact(std::uint64_t& slot, std::uint64_t fact) { facts_ += fact - slot, slot = fact; }
@@ -284,6 +320,17 @@ class Engine::Impl {
 
     std::vector<Slices> spare_slices_;  // memory of a decision that is over, for the next
     std::uint64_t decisions_ = 0;
+
+    Surveys surveys_;
+    Rooms rooms_;
+    Running running_;
+    struct {
+        int tenant = -1;
+        std::size_t kind = 0;
+        std::uint64_t holdings = 0;
+        std::vector<std::pair<std::int64_t, int>> jobs;  // amount and position, the largest first
+    } quota_holders_;  // of the last question
+
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;

@@ -33,7 +33,7 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
     auto& slot = queue(q).classes[like.key()];
     if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
     // A job in front of equals is blocked by what blocks them, so the class stays as it is.
-    CRATER_CHECK(slot->jobs.insert(job).second, "a job waits twice");
+    CRATER_CHECK(slot->jobs.insert(job), "a job waits twice");
     ++size_;
     return *slot;
 }
@@ -44,45 +44,36 @@ void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     if (from.jobs.empty()) queue(q).classes.erase(from.key());
 }
 
-bool goes_before(const WaitClass& a, const WaitClass& b) {
-    if (a.priority != b.priority) return a.priority > b.priority;
-    const Waiting &x = a.head(), &y = b.head();
-    if (x.aged() != y.aged()) return x.aged();
-    if (!x.aged() && a.share != b.share) return a.share < b.share;
-    return x < y;
+bool Turn::operator<(const Turn& o) const {
+    if (priority != o.priority) return priority > o.priority;
+    if (place.aged() != o.place.aged()) return place.aged();
+    if (!place.aged() && share != o.share) return share < o.share;
+    return place < o.place;
 }
 
-std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const WaitClass& its, const Waiting& job) const {
-    const auto before = [](const WaitingSet& jobs, const Waiting& place) {
-        return static_cast<std::int64_t>(jobs.order_of_key(place));
-    };
+std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) const {
+    const auto before = [](const WaitingSet& jobs, const Waiting& place) { return static_cast<std::int64_t>(jobs.rank_of(place)); };
     std::int64_t ahead = 0, length = 0;
     for (const auto& [key, members] : queue(q).classes) {
         const auto count = static_cast<std::int64_t>(members->jobs.size());
         length += count;
-        if (members->priority > its.priority) ahead += count;
-        if (members->priority != its.priority) continue;
-        if (job.aged() || members->share == its.share)
-            ahead += before(members->jobs, job);
+        if (members->priority > turn.priority) ahead += count;
+        if (members->priority != turn.priority) continue;
+        if (turn.place.aged() || members->share == turn.share)
+            ahead += before(members->jobs, turn.place);
         else
-            ahead += members->share < its.share ? count : before(members->jobs, {.key = Waiting::aged_key + 1});
+            ahead += members->share < turn.share ? count : before(members->jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }
 
 std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
-    std::vector<std::pair<const WaitClass*, Waiting>> all;
+    std::vector<Turn> all;
     for (const auto& [key, members] : queue(q).classes)
-        for (const auto& job : members->jobs) all.emplace_back(members.get(), job);
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-        const auto turn = [](const auto& one) {
-            const bool aged = one.second.aged();
-            return std::tuple(-one.first->priority, !aged, aged ? 0 : one.first->share);
-        };
-        return turn(a) != turn(b) ? turn(a) < turn(b) : a.second < b.second;
-    });
+        for (const auto& job : members->jobs) all.push_back(turn_of(*members, job));
+    std::sort(all.begin(), all.end());
     std::vector<std::pair<int, Waiting>> out;
-    for (const auto& [members, job] : all) out.emplace_back(members->priority, job);
+    for (const auto& turn : all) out.emplace_back(turn.priority, turn.place);
     return out;
 }
 

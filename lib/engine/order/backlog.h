@@ -4,8 +4,6 @@
 // job's own key), then submit time, then id.
 #pragma once
 
-#include <ext/pb_ds/assoc_container.hpp>
-#include <ext/pb_ds/tree_policy.hpp>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "crater/model/tenant.h"
+#include "order/ranked_set.h"
 
 namespace crater::engine {
 
@@ -44,8 +43,7 @@ struct Waiting {
     }
 };
 // A set that also says how many come before one.
-using WaitingSet = __gnu_pbds::tree<Waiting, __gnu_pbds::null_type, std::less<Waiting>, __gnu_pbds::rb_tree_tag,
-                                    __gnu_pbds::tree_order_statistics_node_update>;
+using WaitingSet = RankedSet<Waiting>;
 
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
@@ -65,8 +63,14 @@ struct WaitQueue {
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 
-// Whether the first job of `a` is considered before the first of `b`; both of one queue.
-bool goes_before(const WaitClass& a, const WaitClass& b);
+// What decides when a job of a queue is considered.
+struct Turn {
+    int priority = 0;
+    std::int64_t share = 0;  // as its class has it
+    Waiting place;
+    bool operator<(const Turn& o) const;
+};
+inline Turn turn_of(const WaitClass& members, const Waiting& place) { return {members.priority, members.share, place}; }
 
 class Backlog {
   public:
@@ -82,7 +86,7 @@ class Backlog {
     std::size_t size() const { return size_; }
 
     // Place of a waiting job in its queue, from 1, and the length of the queue.
-    std::pair<std::int64_t, std::int64_t> rank(int queue, const WaitClass& its, const Waiting& job) const;
+    std::pair<std::int64_t, std::int64_t> rank(int queue, const Turn& turn) const;
     // Every waiting job of a queue in the order in which they are considered.
     std::vector<std::pair<int, Waiting>> ordered(int queue) const;  // (priority, job)
 

@@ -89,6 +89,11 @@ Waiting Engine::Impl::place_of(const JobSlot& slot) const {
     return {aged ? Waiting::aged_key : order_key(slot, clock_), slot.info.submitted, slot.info.id, slot.position};
 }
 
+Turn Engine::Impl::turn_of(const JobSlot& slot) const {
+    if (slot.in_class) return engine::turn_of(*slot.in_class, slot.place);
+    return {slot.info.priority, order_of(slot.queue) == Order::fair ? tenants_.used(slot.tenant) : 0, place_of(slot)};
+}
+
 // Jobs that have waited too long by now move to the front.
 void Engine::Impl::promote_aged() {
     for (int q = 0; q < backlog_.queue_count(); ++q) {

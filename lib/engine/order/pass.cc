@@ -16,7 +16,7 @@ constexpr Millis use_kept{600'000};
 
 // The class whose first job comes first is on top.
 struct Later {
-    bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
+    bool operator()(const WaitClass* a, const WaitClass* b) const { return turn_of(*b, b->head()) < turn_of(*a, a->head()); }
 };
 
 }  // namespace

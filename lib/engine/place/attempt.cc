@@ -68,7 +68,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     // for no other job.
     const bool alone = shape.own_tasks_matter();
     const bool foresees = predicts() && !alone && foresight == Foresight::predict;
-    const bool asks = hooks_ && !alone && !backlog_.queue(slot.queue).spec.plugins.empty();
+    const bool asks = hooks_ && !alone && slot.queue >= 0 && !backlog_.queue(slot.queue).spec.plugins.empty();
     std::optional<Column> own_view;
     std::optional<Trace> later;  // of a task that is not the first
     if (alone) own_view.emplace(), count_own_tasks(slot);

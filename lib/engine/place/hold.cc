@@ -25,6 +25,7 @@ void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, std::uint64_t fact,
         one[jobs_kind] = 1;
         tenants_.charge_anyway(slot.tenant, one);
         count_victim(slot, 1);
+        running_.add(slot.tenant, slot.position);
     }
     ++holdings_;
     set_fact(task.fact, fact);
@@ -44,6 +45,7 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     if (--slot.held == 0) {
         amounts[jobs_kind] = 1;
         count_victim(slot, -1);
+        running_.remove(slot.tenant, slot.position);
     }
     tenants_.release(slot.tenant, amounts);
     task.life = then;
@@ -75,6 +77,7 @@ void Engine::Impl::drop_pledge(JobSlot& slot) {
         gained(slices.node);
     }
     slot.pledge.clear();
+    slot.moving = false;
     // The victims go on stopping; nobody waits for them in particular.
     for (const int v : slot.victims) std::erase(job(v).waited_for_by, slot.position);
     slot.victims.clear();

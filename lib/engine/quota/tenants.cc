@@ -108,7 +108,10 @@ Ceiling Tenants::charge(int tenant, const Amounts& amounts) {
 
 void Tenants::charge_anyway(int tenant, const Amounts& amounts) { add(tenant, amounts, 1); }
 
-void Tenants::release(int tenant, const Amounts& amounts) { add(tenant, amounts, -1); }
+void Tenants::release(int tenant, const Amounts& amounts) {
+    add(tenant, amounts, -1);
+    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) ++books_[static_cast<std::size_t>(t)].eased;
+}
 
 void Tenants::add(int tenant, const Amounts& amounts, int sign) {
     for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) {
@@ -118,7 +121,6 @@ void Tenants::add(int tenant, const Amounts& amounts, int sign) {
             book.held[kind] += sign * amounts[kind];
             CRATER_CHECK(book.held[kind] >= 0, "a tenant gives back more than it holds");
         }
-        if (sign < 0) ++book.eased;
     }
 }
 

@@ -48,6 +48,7 @@ class Tenants {
     int find(const std::string& path) const;     // -1 when it was never named
     int nearest(const std::string& path) const;  // itself or the closest parent that is known
     void set(const Tenant& tenant);
+    int count() const { return static_cast<int>(books_.size()); }
     const std::string& path(int t) const { return books_[static_cast<std::size_t>(t)].path; }
     const Amounts& held(int t) const { return books_[static_cast<std::size_t>(t)].held; }
 
@@ -56,6 +57,7 @@ class Tenants {
     void charge_anyway(int tenant,
                        const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
+    void add(int tenant, const Amounts& amounts, int sign);  // tried, and to be taken back: nobody who waits is told
     Ceiling over(int tenant, const Amounts& amounts,
                  bool of_empty = false) const;  // without what is held: the ceiling itself
     // Counts what could let a job of this tenant start: releases below it and changed caps.
@@ -85,7 +87,6 @@ class Tenants {
         std::uint64_t eased = 0;
         Decayed use;
     };
-    void add(int tenant, const Amounts& amounts, int sign);
 
     Instant now_;
     Millis half_life_{7 * 86'400'000LL};

@@ -41,6 +41,7 @@ struct JobSlot {
     std::vector<int> victims;        // that stop for this job and still hold something
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
+    bool moving = false;             // it stops to go where its pledge is
 };
 
 }  // namespace crater::engine

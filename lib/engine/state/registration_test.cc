@@ -85,7 +85,7 @@ TEST(Registration, unhealthy_and_mig_cards_take_nothing) {
     engine.apply(JobAdded{a_job("b").gpus(2000).at(1)});
     const auto plan = engine.pass(noon);
     EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].index, 2);
-    EXPECT_EQ(engine.why("b", noon)->nodes[0].detail, "needs 2 healthy cards, it has 1 (card 0: XID 79)");
+    EXPECT_EQ(engine.why("b", noon, {.nodes = true})->nodes[0].detail, "needs 2 healthy cards, it has 1 (card 0: XID 79)");
     EXPECT_TRUE(engine.admit(a_job("c").gpus(3000)));  // they may be mended
 }
 

@@ -297,18 +297,18 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     }
     view.notes = std::move(admitted->notes);
     for (std::string& note : kept_without_effect(*admitted->job.spec)) view.notes.push_back(std::move(note));
+    auto plan = engine_.what_if(engine::SupposeSubmit{&admitted->job}, now());
     auto trace = engine_.would_place(admitted->job, now());
-    if (!trace) {
-        view.summary = trace.error().text();
-        return reply(std::move(view));
-    }
+    if (!plan || !trace) return reply(fail(std::move(plan ? trace.error() : plan.error())));
     view.fits_now = !trace->candidates.empty();
     if (view.fits_now) {
         view.nodes.push_back(trace->candidates.front().node);
         view.summary = "It would start at once on " + view.nodes.front() + ".";
     } else {
-        view.summary = trace->rejections.empty() ? "It would wait." : "It would wait: " + trace->rejections.front().detail + ".";
+        view.summary = plan->summary;
     }
+    if (actor.role == Role::tenant && plan->why) plan->why->holders.clear();  // others' jobs
+    view.plan = std::move(*plan);
     view.decision = std::move(*trace);
     reply(std::move(view));
 }

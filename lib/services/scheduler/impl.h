@@ -143,7 +143,11 @@ class Scheduler::Impl {
     void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
     void put_token(const Token& token);
     // ---- questions.cc ----
-    void why(const std::string& job, Reply<engine::Why> reply);
+    void why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply);
+    // ---- plans.cc ----
+    void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
+    void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);
+    void defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply);
     // ---- plugins.cc ----
     void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----
@@ -288,6 +292,7 @@ class Scheduler::Impl {
     void stray_gone(Node& node, const TaskKey& key);
     void ask_for_strays(Node& node);
     void check_heartbeats();
+    void defrag_now_and_then();  // every second: whether it is time for it
     void check_maintenance();  // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
@@ -363,6 +368,7 @@ class Scheduler::Impl {
     bool problems_changed_ = true, free_changed_ = true;
     std::int64_t slow_commit_us_ = 0;
     Instant slow_since_;
+    Instant defragged_;  // when jobs were last moved, or it was looked whether any should be
     std::uint64_t stored_hash_ = 0;
 
     struct TableQuestion {
@@ -388,6 +394,9 @@ class Scheduler::Impl {
     TimerId callback_timer_ = 0;
     Instant callback_armed_;
 };
+
+// Caps with a change made to them; those it does not name stay.
+void merge_caps(Quota& caps, const Quota& change);
 
 // What the spec says and this version only keeps, a sentence each.
 std::vector<std::string> kept_without_effect(const JobSpec& spec);

@@ -4,7 +4,7 @@
 
 namespace crater::scheduler {
 
-void Scheduler::Impl::why(const std::string& id, Reply<engine::Why> reply) {
+void Scheduler::Impl::why(const std::string& id, const engine::WhyQuestion& question, Reply<engine::Why> reply) {
     const Job* job = find(id);
     const auto record = job ? nullptr : read_.job(id);
     if (!job && !record) return reply(fail(Code::not_found, "there is no job " + shown(id), "job"));
@@ -14,10 +14,13 @@ void Scheduler::Impl::why(const std::string& id, Reply<engine::Why> reply) {
         out.binding = "dependency";
         std::string names;
         for (const std::string& other : job->s.waits_for) names += (names.empty() ? "" : ", ") + other;
+        for (const std::string& other : job->s.waits_for) out.holders.push_back({other, {}, "has to end first"});
+        const auto needs = static_cast<double>(job->s.waits_for.size());
+        out.requirements.push_back({"dependency", "jobs", needs, 0, needs, {}, 0, true});
         out.summary = "It waits for " + std::string(job->s.waits_for.size() == 1 ? "the job " : "the jobs ") + names + " to end.";
         return reply(std::move(out));
     }
-    if (job && job->known_to_engine && job->place == Place::waiting && !job->s.stop) return reply(engine_.why(id, now()));
+    if (job && job->known_to_engine && job->place == Place::waiting && !job->s.stop) return reply(engine_.why(id, now(), question));
     out.binding = "none";
     std::string where;
     for (const TaskStatus& task : status.tasks)

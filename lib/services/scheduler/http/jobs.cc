@@ -100,8 +100,12 @@ void HttpApi::Impl::get_job(CallPtr call) {
 void HttpApi::Impl::get_job_why(CallPtr call) {
     auto job = visible_job(*call, call->parameter("id"));
     if (!job) return call->fail(job.error());
-    on_loop([self = shared_from_this(), call, id = (*job)->id()] {
-        self->scheduler_.why(id, [call](Result<engine::Why> why) { call->answer(why); });
+    const auto nodes = flag_of(*call, "nodes"), thorough = flag_of(*call, "thorough");
+    if (!nodes) return call->fail(nodes.error());
+    if (!thorough) return call->fail(thorough.error());
+    const engine::WhyQuestion question{.nodes = *nodes, .thorough = *thorough};
+    on_loop([self = shared_from_this(), call, question, id = (*job)->id()] {
+        self->scheduler_.why(id, question, [call](Result<engine::Why> why) { call->answer(why); });
     });
 }
 
@@ -165,16 +169,6 @@ void HttpApi::Impl::act(CallPtr call, Action action) {
             if (!changed) return call->fail(changed.error());
             call->answer(self->job_view(**changed));
         });
-    });
-}
-
-void HttpApi::Impl::plan_submit(CallPtr call) {
-    auto tree = codec::parse_json(call->request.body);
-    if (!tree) return call->fail(tree.error());
-    auto spec = api::read_job(*tree);
-    if (!spec) return call->fail(spec.error());
-    on_loop([self = shared_from_this(), call, spec = std::move(*spec)] {
-        self->scheduler_.fit(spec, call->actor, [call](Result<api::FitView> fit) { call->answer(fit); });
     });
 }
 

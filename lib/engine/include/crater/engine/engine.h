@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "crater/engine/explain.h"
+#include "crater/engine/plan.h"
 #include "crater/model/job.h"
 #include "crater/model/node.h"
 #include "crater/model/tenant.h"
@@ -212,6 +213,9 @@ class Engine {
     // Decides for the waiting jobs in order and applies its decisions. Placed jobs leave the queue; victims keep their slices until
     // TaskFreed/JobRequeued. `now` orders nothing; it is used for ages in texts and for min_run_time.
     Plan pass(Instant now, const PassLimits& limits = {});
+    // Makes room for one waiting job, or makes what is free worth more, by moving jobs: each stops as if preempted, with its new place
+    // kept for it. The caller makes it durable like the preemptions of a pass.
+    std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
     // Whether anything that happened since the last pass could let a waiting job start.
     bool wants_pass() const;
     // When a pass could decide something though nothing happens until then: a victim will have run for min_run_time. Of the last pass.
@@ -221,11 +225,12 @@ class Engine {
     std::vector<std::pair<std::int64_t, Allocation>> allocations(const Placement& placement) const;
 
     // Questions; nothing changes.
-    Result<Why> why(const std::string& job, Instant now) const;
+    Result<Why> why(const std::string& job, Instant now, const WhyQuestion& question = {}) const;
     // A decision of the last pass as a document: each candidate with its terms, each reason with its first node. Before the next fact.
     DecisionTrace words(const Trace& trace) const;
     Result<DecisionTrace> would_place(const EngineJob& job, Instant now) const;  // "would this fit now?"
     std::vector<Preemption> would_preempt(const std::string& job, Instant now) const;
+    Result<WhatIf> what_if(const Supposed& supposed, Instant now) const;  // plan.h
     std::vector<std::string> waiting(const std::string& queue) const;  // in the order they will be considered
     std::vector<NodeBook> books() const;                               // by node name
     Result<NodeBook> book(const std::string& node) const;

@@ -151,6 +151,12 @@ void describe(V& v, Change& c) {
     v.field("unit", c.unit, "Unit of the amounts.");
     v.field("value", c.value, "The model, or the job whose end it takes.");
 }
+// What to answer beside the sentence, what binds, the holders and the rank.
+struct WhyQuestion {
+    bool nodes = false;     // node by node: as long as the cluster is large
+    bool changes = true;    // what would start it now, as far as the search is short
+    bool thorough = false;  // search for changes to the end, however long it takes
+};
 struct Why {
     std::string summary;            // one sentence a person understands
     std::string binding;            // name of the binding requirement: gpu_memory, gpu_count, quota, dependency, order, ...
@@ -160,8 +166,10 @@ struct Why {
     std::vector<Rejection> rejections;
     std::vector<Holder> holders;    // who holds what is missing, largest first, at most 10
     std::vector<NodeVerdict> nodes; // node by node, at most 1,000
+    std::int64_t fitting = 0;       // nodes that would take one of its tasks now
     std::optional<StartEstimate> estimate;
     std::vector<Change> changes;    // at most one of each kind
+    bool more_changes = false;      // the search ended before all kinds were tried to the end; a thorough question goes on
 };
 template <class V>
 void describe(V& v, Why& w) {
@@ -174,7 +182,9 @@ void describe(V& v, Why& w) {
     v.field("holders", w.holders, "Who holds what is missing.");
     v.field("nodes", w.nodes, "Node by node.");
     v.field("estimate", w.estimate, "When it will start.");
-    v.field("changes", w.changes, "What would start it now.");
+    v.field("fitting", w.fitting, "Nodes that would take one of its tasks now.");
+    v.field("changes", w.changes, "The smallest change of each kind that would start it now.");
+    v.field("more_changes", w.more_changes, "Not all kinds of change were tried to the end; ask with thorough=true.");
 }
 
 struct FreeSlice {
