@@ -29,6 +29,9 @@ std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
+Result<StartEstimate> Engine::estimate(const std::string& job, Instant now) const { return impl_->estimate(job, now); }
+std::vector<std::pair<std::string, StartEstimate>> Engine::estimates(Instant now) const { return impl_->estimates(now); }
+std::optional<RunTime> Engine::expected_run_time(const EngineJob& job) const { return impl_->expected_run_time(job); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
@@ -268,6 +271,9 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
+    learn_run_time(slot, fact.at);
+    reservations_.forget(slot.position);
+    estimates_.forget(slot.position);
     delist(slot);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
@@ -382,11 +388,6 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     wait_for(preemptor, std::move(victims), preemptor.pledge);
 }
 
-// A text that cannot be read is as good as none: the policies learn anew.
-void Engine::Impl::on(const Remembered& fact) {
-    if (pricing_.load(fact.learned)) seats_.levels_changed();
-}
-
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
     if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
@@ -407,6 +408,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
 
 void Engine::Impl::delist(JobSlot& slot) {
     if (!slot.in_class) return;
+    leave_place(slot);
     backlog_.remove(slot.queue, *slot.in_class, slot.key());
     slot.in_class = nullptr;
 }

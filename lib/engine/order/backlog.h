@@ -16,12 +16,13 @@ namespace crater::engine {
 
 // Why the head of a class could not start, and what has to happen before it is worth another look.
 struct Blocked {
-    enum Why : std::uint8_t { no, room, quota } why = no;
+    enum Why : std::uint8_t { no, room, quota, reserved } why = no;
     std::uint64_t gains_seen = 0;    // room: how much was freed anywhere until then
     std::uint64_t victims_seen = 0;  // and how many jobs came that might be pushed aside
     Instant retry_at;                // and when one of them will have run for long enough; 0 = never
     int tenant = -1;                 // quota: whose
     std::uint64_t eased_seen = 0;
+    std::uint64_t places_seen = 0;   // reserved: it would have delayed one that comes before it
 };
 
 struct Waiting {
@@ -39,6 +40,8 @@ struct WaitClass {
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::set<Waiting> jobs;
     Blocked blocked;
+    bool look = true;  // in this pass; else it is passed over, and only its place is kept
+    int kept_for = -1;  // job for which a place is kept
     auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
 };
 

@@ -32,6 +32,9 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     switch (blocked.why) {
         case Blocked::no: return true;
         case Blocked::quota: return tenants_.eased(blocked.tenant) != blocked.eased_seen;
+        case Blocked::reserved:
+            if (blocked.places_seen != reservations_.version()) return true;
+            break;
         case Blocked::room: break;
     }
     if (retry()) return true;
@@ -40,7 +43,7 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (seats_.has_seat(members.shape)) {
+    if (blocked.why == Blocked::room && seats_.has_seat(members.shape)) {
         const bool fits = static_cast<bool>(seats_.best(members.shape, looked_));
         if (!fits) blocked.gains_seen = gains_;
         return fits;
@@ -63,7 +66,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         seats_.levels_changed();
         plan.learned = news == Pricing::News::prices;
     }
-    const auto gains_before = gains_;
+    const auto gains_before = gains_, places_before = reservations_.version();
+    reservations_.begin_pass(cluster_.size());
     plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
@@ -73,8 +77,10 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     };
     for (const int q : backlog_.in_order()) {
         std::vector<WaitClass*> heap;
-        for (auto& [key, members] : backlog_.queue(q).classes)
-            if (worth_a_look(*members, now)) heap.push_back(members.get());
+        for (auto& [key, members] : backlog_.queue(q).classes) {
+            members->look = worth_a_look(*members, now);
+            if (members->look || keeps_place(*members)) heap.push_back(members.get());
+        }
         std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
         while (!order.empty()) {
             if (spent()) {
@@ -84,21 +90,27 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             WaitClass* members = order.top();
             order.pop();
             JobSlot& first = job(members->jobs.begin()->job);
+            if (!members->look) {
+                keep_place(first, now);
+                continue;
+            }
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
             const bool go_on = consider(first, *members, now, plan);
+            if (!go_on) keep_place(first, now);
             if (go_on && !(last && first.in_class != members)) order.push(members);
         }
         if (plan.more) break;
     }
     for (int q = 0; q < backlog_.queue_count(); ++q)
         for (const auto& [key, members] : backlog_.queue(q).classes)
-            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
-                wake_at_ = at;
+            for (const Instant at : {members->blocked.retry_at, members->blocked.why == Blocked::reserved ? reservations_.first() : Instant{}})
+                if (at && (!wake_at_ || at < *wake_at_)) wake_at_ = at;
     if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0 && (!wake_at_ || *opens < *wake_at_)) wake_at_ = opens;
     // A pledge that ended may have freed what somebody needs who was looked at before.
-    dirty_ = plan.more || gains_ != gains_before;
+    dirty_ = plan.more || gains_ != gains_before || reservations_.version() != places_before;
+    plan.learned |= run_times_.worth_keeping();
     return plan;
 }
 
@@ -106,9 +118,18 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
 bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan& plan) {
     const auto mark = cluster_.mark();
     // What was booked while trying is what is held, unless pledges were lifted for the trial.
-    const bool plain = slot.pledge.empty() && preemptors_.empty();
+    bool plain = slot.pledge.empty() && preemptors_.empty();
     Outcome outcome = attempt(slot);
     Blocked& blocked = members.blocked;
+    if (outcome.kind == Outcome::placed && delays(slot, outcome.slices, now)) {
+        cluster_.undo_to(mark);
+        outcome = place_beside(slot, now);
+        plain = false;
+        if (outcome.kind == Outcome::no_room || outcome.kind == Outcome::predicted) {
+            blocked = {.why = Blocked::reserved, .gains_seen = gains_, .victims_seen = victims_seen_, .places_seen = reservations_.version()};
+            return false;
+        }
+    }
     if (outcome.kind == Outcome::placed) {
         if (plain)
             cluster_.keep(mark);
@@ -150,6 +171,7 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
 
 void Engine::Impl::commit(JobSlot& slot, Outcome outcome, Booked booked, Instant now, Plan& plan) {
     Placement placement{slot.info.id, {}, std::move(outcome.trace)};
+    estimates_.started(slot.position, now);
     delist(slot);
     drop_pledge(slot);
     placement.tasks.reserve(outcome.slices.size());

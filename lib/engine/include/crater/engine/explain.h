@@ -161,6 +161,7 @@ struct Why {
     std::vector<Holder> holders;    // who holds what is missing, largest first, at most 10
     std::vector<NodeVerdict> nodes; // node by node, at most 1,000
     std::optional<StartEstimate> estimate;
+    std::string no_estimate;        // why there is none
     std::vector<Change> changes;    // at most one of each kind
 };
 template <class V>
@@ -174,6 +175,7 @@ void describe(V& v, Why& w) {
     v.field("holders", w.holders, "Who holds what is missing.");
     v.field("nodes", w.nodes, "Node by node.");
     v.field("estimate", w.estimate, "When it will start.");
+    v.field("no_estimate", w.no_estimate, "Why that is unknown.");
     v.field("changes", w.changes, "What would start it now.");
 }
 
