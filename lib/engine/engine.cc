@@ -14,7 +14,11 @@ Result<Engine::Admitted> Engine::admit(EngineJob job) const { return impl_->admi
 Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(now, limits); }
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
-Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
+Result<Why> Engine::why(const std::string& job, Instant now) const {
+    auto out = impl_->why(job, now);
+    if (out) impl_->add_estimate(job, now, *out);
+    return out;
+}
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {
     return impl_->would_place(job, now);
 }
@@ -272,9 +276,9 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     learn_run_time(slot, fact.at);
+    delist(slot);
     reservations_.forget(slot.position);
     estimates_.forget(slot.position);
-    delist(slot);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
     if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
@@ -401,6 +405,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.shape = slot.shape;
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
+    like.length = length_class(slot.info);
     if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
     slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
     dirty_ = true;

@@ -72,6 +72,7 @@ class Engine::Impl {
     // forecast/
     std::string learned() const;
     Result<StartEstimate> estimate(const std::string& id, Instant now);
+    void add_estimate(const std::string& id, Instant now, Why& out);
     std::vector<std::pair<std::string, StartEstimate>> estimates(Instant now);
     std::optional<RunTime> expected_run_time(const EngineJob& job) const;
 
@@ -174,6 +175,7 @@ class Engine::Impl {
 
     // Forecasting: how long jobs run (forecast/learn.cc)
     void learn_run_time(const JobSlot& slot, Instant at);
+    static int length_class(const EngineJob& job);
     Instant started(const JobSlot& slot) const;  // 0: holds nothing
     Instant busy_until(const JobSlot& slot, Instant now);
     Instant done_by(const JobSlot& slot, Instant now) const;  // if it starts now

@@ -51,7 +51,9 @@ void Engine::Impl::keep_place(JobSlot& slot, Instant now) {
 
 void Engine::Impl::leave_place(const JobSlot& slot) {
     if (reservations_.none()) return;
+    const auto before = reservations_.version();
     reservations_.leave(slot.position);
+    dirty_ |= reservations_.version() != before;
     if (slot.in_class && slot.in_class->kept_for == slot.position) slot.in_class->kept_for = -1;
 }
 

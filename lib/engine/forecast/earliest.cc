@@ -10,7 +10,7 @@ namespace {
 
 constexpr int nodes_tried = 64, times_tried = 16;
 
-Instant after(Instant at, Millis length) { return length == Millis::max() ? never : at + length; }
+Instant end_after(Instant at, Millis length) { return length == Millis::max() ? never : at + length; }
 
 // How many tasks fit by the sums, at most; never too few.
 std::int64_t at_most(const Timeline::Row& row, const Shape& shape, const CardNeed* need, std::size_t cards) {
@@ -32,7 +32,7 @@ std::int64_t at_most(const Timeline::Row& row, const Shape& shape, const CardNee
 
 const Timeline& Engine::Impl::timeline(int n, Instant now) {
     Timeline& line = reservations_.timeline(n);
-    const bool in_time = line.rows.size() < 2 || line.rows[1].at >= now;
+    const bool in_time = line.rows.size() < 2 || line.rows[1].at > now;
     if (line.version == cluster_.version(n) && in_time && (!line.open_ended || line.learned == run_times_.ends_seen() / 16)) return line;
     line.version = cluster_.version(n);
     line.learned = run_times_.ends_seen() / 16;
@@ -136,7 +136,7 @@ std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot,
     for (const Instant at : times) {
         if (at >= before) break;
         if (at < now) continue;
-        Reservation out{.job = slot.position, .at = at, .until = after(at, length)};
+        Reservation out{.job = slot.position, .at = at, .until = end_after(at, length)};
         if (fill_later(n, slot, at, out.until, ends, 1, out.slices) == 1) return out;
     }
     return {};
@@ -187,7 +187,7 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
         for (std::size_t i = 0; i < room.size(); ++i)
             if (room[i] > 0) order.emplace_back(-room[i], static_cast<int>(i));
         std::sort(order.begin(), order.end());
-        Reservation out{.job = slot.position, .at = at, .until = after(at, length)};
+        Reservation out{.job = slot.position, .at = at, .until = end_after(at, length)};
         out.slices.reserve(static_cast<std::size_t>(slot.waiting));
         for (const auto& [tasks, i] : order) {
             const int n = nodes[static_cast<std::size_t>(i)];

@@ -11,6 +11,7 @@ namespace crater::engine {
 namespace {
 
 constexpr std::int64_t rounds_max = 24, rounds_min = 5, work_max = 60'000;
+constexpr std::size_t waiting_max = 20'000;  // of those that come first
 constexpr Millis kept_at_least{1000};
 
 std::uint32_t draw(std::uint64_t id, std::uint64_t round) {
@@ -137,6 +138,7 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
         for (const auto& [priority, entry] : backlog_.ordered(q)) {
             const JobSlot& slot = job(entry.job);
             if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) continue;
+            if (out.waiting.size() == waiting_max) return out;
             out.waiting.push_back({need_of(slot, slot.waiting), 0});
             out.waiters.push_back(slot.position);
             out.sources.push_back(run_times_.source(slot.info));
@@ -173,6 +175,7 @@ void Engine::Impl::refresh_estimates(Instant now) {
         simulation.run(ahead.held, ahead.waiting, starts[r]);
     }
     ++estimates_.round;
+    estimates_.behind = ahead.waiting.size() == waiting_max;
     estimates_.simulated = now;
     estimates_.work = size * static_cast<std::int64_t>(rounds);
     std::vector<std::int64_t> times(rounds);
@@ -195,14 +198,14 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     if (slot.waiting == 0) return fail(Code::unavailable, "it does not wait");
     if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) return fail(Code::unavailable, "it waits for its tenant's quota, not for room");
     // The longer a simulation takes, the longer it is kept.
-    const Millis keep = std::max(kept_at_least, Millis(estimates_.work / 10));
+    const Millis keep = std::max(kept_at_least, Millis(estimates_.work / 4));
     const Estimates::Wait* wait = estimates_.of(position);
     const bool stale = !estimates_.simulated || now >= estimates_.simulated + keep || now < estimates_.simulated;
-    if (stale || (!wait && now > estimates_.simulated)) {
+    if (stale || (!wait && !estimates_.behind && now > estimates_.simulated)) {
         refresh_estimates(now);
         wait = estimates_.of(position);
     }
-    if (!wait) return fail(Code::unavailable, "it came after the last simulation; ask again in a moment");
+    if (!wait) return fail(Code::unavailable, estimates_.behind ? "too many jobs are ahead of it" : "it came after the last simulation; ask again in a moment");
     if (wait->p50 < 0) return fail(Code::unavailable, "nothing that holds what it needs has an end in sight: of those jobs neither a duration is declared nor has one been learned");
     const auto stretched = estimates_.stretched(*wait);
     const Instant least = now;
@@ -210,6 +213,16 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     const auto basis = run_times_.source(slot.info).basis;
     out.basis = "a simulation of what runs and waits, with " + std::string(words_of(basis == RunTimes::Basis::unknown ? RunTimes::Basis::all : basis));
     return out;
+}
+
+void Engine::Impl::add_estimate(const std::string& id, Instant now, Why& out) {
+    const JobSlot& slot = job_named(id);
+    if (slot.waiting == 0) return;
+    auto found = estimate(id, now);
+    if (found)
+        out.estimate = std::move(*found);
+    else
+        out.no_estimate = found.error().message;
 }
 
 std::vector<std::pair<std::string, StartEstimate>> Engine::Impl::estimates(Instant now) {

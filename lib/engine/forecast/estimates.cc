@@ -6,9 +6,9 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::string_view head = "estimates-1";
-constexpr std::uint32_t enough = 30;
-constexpr std::uint32_t half = Spread::one / 2, covered = Spread::one * 92 / 100;
+constexpr std::string_view estimates_head = "estimates-1";
+constexpr std::uint32_t answers_enough = 30;
+constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one * 92 / 100;
 constexpr std::int64_t least_wait = 1000;  // ms; shorter ones compare as this
 
 std::int64_t thousandths(std::int64_t came, std::int64_t said) {
@@ -27,16 +27,16 @@ std::size_t Estimates::length_of(const Wait& raw) {
 
 const Estimates::Error& Estimates::error_of(const Wait& raw) const {
     const Error& own = errors_[length_of(raw)];
-    return own.late.count() >= enough ? own : errors_[0];
+    return own.late.count() >= answers_enough ? own : errors_[0];
 }
 
 Estimates::Wait Estimates::stretched(Wait raw) const {
     if (raw.p50 < 0) return raw;
     const Error& error = error_of(raw);
     Wait out = raw;
-    if (error.late.count() >= enough) {
-        out.p50 = stretch(raw.p50, error.middle.at(half));
-        out.p90 = stretch(raw.p90, error.late.at(covered));
+    if (error.late.count() >= answers_enough) {
+        out.p50 = stretch(raw.p50, error.middle.at(middle_part));
+        out.p90 = stretch(raw.p90, error.late.at(late_part));
     }
     out.p90 = std::max(out.p50, out.p90);
     return out;
@@ -79,7 +79,7 @@ void Estimates::answer(int job, Wait raw) {
 }
 
 std::string Estimates::save() const {
-    std::string out(head);
+    std::string out(estimates_head);
     const auto number = [&](std::uint64_t value) { out += ' ', out += std::to_string(value); };
     for (const Error& error : errors_)
         for (const Spread* spread : {&error.middle, &error.late}) {
@@ -90,8 +90,8 @@ std::string Estimates::save() const {
 }
 
 bool Estimates::load(std::string_view text) {
-    if (!text.starts_with(head)) return false;
-    text.remove_prefix(head.size());
+    if (!text.starts_with(estimates_head)) return false;
+    text.remove_prefix(estimates_head.size());
     bool bad = false;
     const auto number = [&]() -> std::uint16_t {
         std::uint16_t value = 0;

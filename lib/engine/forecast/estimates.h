@@ -35,7 +35,7 @@ class Estimates {
     std::uint64_t round = 0;
     Instant simulated;             // when; 0: never
     std::int64_t work = 0;         // that it was, in jobs
-    std::uint64_t state = 0;       // what it was asked about
+    bool behind = false;           // some stood too far behind to be in it
     const Wait* of(int job) const;
     void answer(int job, Wait raw);
 

@@ -21,11 +21,11 @@ Instant Engine::Impl::busy_until(const JobSlot& slot, Instant now) {
     if (slot.stopping) return now + slot.info.spec->grace_period;
     auto& seen = reservations_.foreseen(slot.position);
     const Instant begin = started(slot);
-    if (seen.from == begin && seen.until >= now) return seen.until;
+    if (seen.from == begin && seen.until > now) return seen.until;
     const auto expected = run_times_.expected(slot.info);
     if (!expected) return never;
     seen = {begin, begin + (expected.time.p90 - slot.info.progress)};
-    if (seen.until >= now) return seen.until;
+    if (seen.until > now) return seen.until;
     const Millis age = slot.info.progress + (now - begin);
     const Instant by = begin + (run_times_.over_by(slot.info, Spread::one * 9 / 10, age) - slot.info.progress);
     return seen.until = std::max(by, a_while_after(now, begin));

@@ -1,5 +1,8 @@
 // What was learned as facts came, and as text: a line each for prices, run times and estimates. A text from
 // before there were lines is of prices alone.
+#include <algorithm>
+#include <bit>
+
 #include "engine_impl.h"
 
 namespace crater::engine {
@@ -11,6 +14,12 @@ void Engine::Impl::learn_run_time(const JobSlot& slot, Instant at) {
     for (const auto& task : slot.tasks)
         if (task.life != TaskSlot::Life::waiting && task.started && (!begin || task.started < begin)) begin = task.started;
     if (begin && at > begin) run_times_.ended(slot.info, slot.info.progress + (at - begin));
+}
+
+// By what is said alone: what is learned is the same for jobs that are otherwise alike.
+int Engine::Impl::length_class(const EngineJob& job) {
+    const auto said = job.run_time ? job.run_time->p50 : job.spec->duration;
+    return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, said.count() / 1000)));
 }
 
 std::optional<RunTime> Engine::Impl::expected_run_time(const EngineJob& job) const {

@@ -10,9 +10,9 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::string_view head = "run-times-1";
+constexpr std::string_view run_times_head = "run-times-1";
 constexpr std::size_t keys_max = 1024;
-constexpr std::uint32_t enough = 10;         // jobs, before what they took says anything
+constexpr std::uint32_t jobs_enough = 10;         // jobs, before what they took says anything
 constexpr std::uint64_t keep_after = 256;    // ends of jobs
 constexpr std::uint32_t half = Spread::one / 2, nine_in_ten = Spread::one * 9 / 10;
 constexpr std::int64_t ratio_one = 1000;
@@ -60,7 +60,7 @@ std::int64_t scaled(std::int64_t ms, std::int64_t ratio) { return static_cast<st
 
 const Spread* RunTimes::known(const Key& key) const {
     const auto it = spreads_.find(key);
-    return it != spreads_.end() && it->second.spread.count() >= enough ? &it->second.spread : nullptr;
+    return it != spreads_.end() && it->second.spread.count() >= jobs_enough ? &it->second.spread : nullptr;
 }
 
 void RunTimes::learn(const Key& key, std::int64_t value) {
@@ -156,7 +156,7 @@ bool RunTimes::worth_keeping() {
 }
 
 std::string RunTimes::save() const {
-    std::string out(head);
+    std::string out(run_times_head);
     const auto number = [&](std::uint64_t value) { out += ' ', out += std::to_string(value); };
     number(clock_);
     number(spreads_.size());
@@ -168,8 +168,8 @@ std::string RunTimes::save() const {
 }
 
 bool RunTimes::load(std::string_view text) {
-    if (!text.starts_with(head)) return false;
-    text.remove_prefix(head.size());
+    if (!text.starts_with(run_times_head)) return false;
+    text.remove_prefix(run_times_head.size());
     bool bad = false;
     const auto number = [&](auto limit) {
         std::uint64_t value = 0;

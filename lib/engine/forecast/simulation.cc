@@ -6,10 +6,10 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t places_max = 16, nodes_compared = 256;
+constexpr std::size_t places_max = 16, nodes_sampled = 256;
 constexpr std::int64_t never_ms = INT64_MAX;
 
-std::int64_t sum(std::int64_t now, std::int64_t length) { return length == never_ms ? never_ms : now + length; }
+std::int64_t end_of(std::int64_t now, std::int64_t length) { return length == never_ms ? never_ms : now + length; }
 
 }  // namespace
 
@@ -94,7 +94,7 @@ int Simulation::find(const SimNeed& need, std::int64_t end, const std::vector<in
 
 bool Simulation::start(Group& group, std::int64_t now, std::int64_t length, const std::vector<int>* among) {
     const SimNeed& need = needs_[static_cast<std::size_t>(group.need)];
-    const std::int64_t end = sum(now, length);
+    const std::int64_t end = end_of(now, length);
     if (need.tasks == 1) {
         const int n = find(need, end, among);
         if (n < 0) return false;
@@ -121,7 +121,7 @@ bool Simulation::start(Group& group, std::int64_t now, std::int64_t length, cons
 void Simulation::keep_place(Group& group, std::int64_t now) {
     const SimNeed& need = needs_[static_cast<std::size_t>(group.need)];
     // A part of a large cluster is enough to see when room comes.
-    const std::size_t stride = std::max<std::size_t>(1, nodes_.size() / nodes_compared);
+    const std::size_t stride = std::max<std::size_t>(1, nodes_.size() / nodes_sampled);
     std::vector<std::pair<std::int64_t, int>> room;  // (when the node has room for one more, node)
     std::vector<Running> ends;
     for (auto n = static_cast<std::size_t>(group.head()) % stride; n < nodes_.size(); n += stride) {

@@ -37,18 +37,19 @@ struct Waiting {
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
+    int length = 0;  // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::set<Waiting> jobs;
     Blocked blocked;
     bool look = true;  // in this pass; else it is passed over, and only its place is kept
     int kept_for = -1;  // job for which a place is kept
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
+    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, length, only); }
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    std::map<std::tuple<int, int, int, int, std::uint64_t, int, int>, std::unique_ptr<WaitClass>> classes;
 };
 
 class Backlog {

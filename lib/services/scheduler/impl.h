@@ -141,6 +141,7 @@ class Scheduler::Impl {
     void put_token(const Token& token);
     // ---- questions.cc ----
     void why(const std::string& job, Reply<engine::Why> reply);
+    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
     // ---- plugins.cc ----
     void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----

@@ -304,6 +304,7 @@ void Scheduler::ensure_token(const std::string& name, Role role, const std::stri
 }
 Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
 void Scheduler::why(const std::string& job, Reply<engine::Why> reply) { impl_->why(job, std::move(reply)); }
+void Scheduler::estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply) { impl_->estimates(jobs, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }
 std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {
