@@ -189,7 +189,10 @@ class Engine::Impl {
     bool delays(const JobSlot& slot, const std::vector<Slices>& slices, Instant now);
     Outcome place_beside(JobSlot& slot, Instant now);
     // One node at a later time (forecast/later.cc)
-    std::vector<End> ends_on(int node, const JobSlot& waiting, Instant now);
+    void find_ends(int node, const JobSlot* waiting, Instant now, std::vector<End>& out);
+    bool yields_to(const JobSlot& waiting) const;  // whether anybody may
+    const std::vector<End>& ends_on(int node, const JobSlot& waiting, Instant now);
+    bool may_fit_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends) const;
     void book_later(int node, Instant at, Instant until, const std::vector<End>& ends, const JobSlot& waiting);
     bool over_full(int node, const std::vector<Slices>& slices) const;
     bool crowds_out(int node, const JobSlot& slot, const std::vector<Slices>& slices, Instant end, Instant now);
@@ -281,6 +284,7 @@ class Engine::Impl {
 
     RunTimes run_times_;
     Reservations reservations_;
+    std::vector<End> ends_;  // of the last question about one node
     Estimates estimates_;
 
     std::uint64_t facts_ = 0;

@@ -60,22 +60,31 @@ void Engine::Impl::leave_place(const JobSlot& slot) {
 // Whether the slices will be free, beside those kept for jobs that come before.
 bool Engine::Impl::still_good(const Reservation& place, const JobSlot& slot, Instant now) {
     if (place.at <= now || static_cast<int>(place.slices.size()) != slot.waiting) return false;
+    // Most are as they were.
+    std::uint64_t look = 1;
+    for (const auto& slices : place.slices) look = look * 0x9e3779b97f4a7c15ULL + (cluster_.version(slices.node) ^ reservations_.look_of(slices.node) << 1);
+    if (look == place.good_for && now < place.good_until) return true;
+    Instant late = never;
     std::vector<int> nodes;
     for (const auto& slices : place.slices)
         if (nodes.empty() || nodes.back() != slices.node) nodes.push_back(slices.node);
-    return std::all_of(nodes.begin(), nodes.end(), [&](int n) {
+    const bool good = std::all_of(nodes.begin(), nodes.end(), [&](int n) {
         const Node& node = cluster_.node(n);
         if (!node.takes_work()) return false;
         for (const auto& window : node.windows)
             if (window.end > place.at && window.start < (place.until == never ? place.at + Millis{1} : place.until)) return false;
         const auto mark = cluster_.mark();
-        book_later(n, place.at, place.until, ends_on(n, slot, now), slot);
+        const auto& ends = ends_on(n, slot, now);
+        if (!ends.empty()) late = std::min(late, ends.front().at);
+        book_later(n, place.at, place.until, ends, slot);
         for (const auto& slices : place.slices)
             if (slices.node == n) cluster_.try_book(slices, 1);
         const bool full = over_full(n, place.slices);
         cluster_.undo_to(mark);
         return !full;
     });
+    if (good && !yields_to(slot)) reservations_.good(slot.position, look, late);
+    return good;
 }
 
 // An earlier one, on nodes where something became free since it was looked for.

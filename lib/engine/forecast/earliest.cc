@@ -36,16 +36,10 @@ const Timeline& Engine::Impl::timeline(int n, Instant now) {
     if (line.version == cluster_.version(n) && in_time && (!line.open_ended || line.learned == run_times_.ends_seen() / 16)) return line;
     line.version = cluster_.version(n);
     line.learned = run_times_.ends_seen() / 16;
-    line.open_ended = false;
     line.rows.clear();
     const Node& node = cluster_.node(n);
-    std::vector<std::pair<Instant, const Slices*>> ends;
-    for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
-        const Instant at = busy_until(job(held.job), now);
-        line.open_ended |= at == never;
-        if (at != never) ends.emplace_back(at, &job(held.job).tasks[static_cast<std::size_t>(held.task)].slices);
-    }
-    std::sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    find_ends(n, nullptr, now, line.ends);
+    line.open_ended = !line.ends.empty() && line.ends.back().at == never;
     NodeUse all = cluster_.used().nodes[static_cast<std::size_t>(n)];
     const auto first = cluster_.used().cards.begin() + node.cards_at;
     std::vector<CardUse> cards(first, first + static_cast<std::ptrdiff_t>(node.cards.size()));
@@ -65,7 +59,9 @@ const Timeline& Engine::Impl::timeline(int n, Instant now) {
             line.rows.push_back(row);
     };
     add(Instant{0});
-    for (const auto& [at, slices] : ends) {
+    for (const End& end : line.ends) {
+        if (end.at == never) break;
+        const Slices* slices = &job(end.job).tasks[static_cast<std::size_t>(end.task)].slices;
         all.cpu -= slices->cpu, all.memory -= slices->memory;
         if (slices->cpu_only) all.cpu_only -= slices->cpu;
         for (const auto& part : slices->cards) {
@@ -75,7 +71,7 @@ const Timeline& Engine::Impl::timeline(int n, Instant now) {
             --card.tasks;
             if (part.exclusive) --card.exclusive;
         }
-        add(at);
+        add(end.at);
     }
     return line;
 }
@@ -91,7 +87,7 @@ std::optional<Reservation> Engine::Impl::earliest(const JobSlot& slot, Instant n
             if (auto found = earliest_of_gang(slot, area.nodes, now, best ? best->at : never)) best = std::move(found);
         return best;
     }
-    const bool others_yield = !yielding_.empty() && yielding_.begin()->first < slot.info.priority;
+    const bool others_yield = yields_to(slot);
     std::vector<std::pair<Instant, int>> tries;  // by rank
     for (int n = 0; n < cluster_.size(); ++n) {
         const Node& node = cluster_.node(n);
@@ -126,7 +122,14 @@ std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot,
     const Node& node = cluster_.node(n);
     if (!node.takes_work()) return {};
     const Millis length = left_of(slot);
-    const auto ends = ends_on(n, slot, now);
+    const auto& ends = ends_on(n, slot, now);
+    // Where a few sums say that it does not fit in time there is no need to look.
+    if (!yields_to(slot)) {
+        const Shape& shape = shapes_.at(slot.shape);
+        const CardNeed* need = shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
+        const auto& rows = timeline(n, now).rows;
+        if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.at < before && at_most(row, shape, need, node.cards.size()) > 0; })) return {};
+    }
     std::vector<Instant> times{now};
     for (const auto& end : ends) times.push_back(end.at);
     for (const auto* place : reservations_.on(n)) times.push_back(place->until);

@@ -1,5 +1,7 @@
 // One node as it will be: without what has ended by then, with the places that are kept on it.
 #include <algorithm>
+#include <bit>
+#include <tuple>
 
 #include "engine_impl.h"
 
@@ -31,18 +33,49 @@ Instant Engine::Impl::busy_until(const JobSlot& slot, Instant now) {
     return seen.until = std::max(by, a_while_after(now, begin));
 }
 
-// What would yield to the job that waits counts as gone after its grace.
-std::vector<End> Engine::Impl::ends_on(int node, const JobSlot& waiting, Instant now) {
-    std::vector<End> out;
+void Engine::Impl::find_ends(int node, const JobSlot* waiting, Instant now, std::vector<End>& out) {
+    out.clear();
     for (const auto& held : held_on_[static_cast<std::size_t>(node)]) {
         const JobSlot& slot = job(held.job);
-        Instant at = busy_until(slot, now);
-        if (slot.can_yield_to(waiting) && slot.info.preemptions < cluster_.settings().preemption_budget)
-            at = std::min(at, std::max(now, started(slot) + cluster_.settings().min_run_time) + slot.info.spec->grace_period);
-        out.push_back({at, held.job, held.task});
+        const Slices& slices = slot.tasks[static_cast<std::size_t>(held.task)].slices;
+        End end{busy_until(slot, now), held.job, held.task, 0, slices.cpu, slices.memory};
+        for (const auto& part : slices.cards) end.cards |= Mask{1} << part.card;
+        if (waiting && slot.can_yield_to(*waiting) && slot.info.preemptions < cluster_.settings().preemption_budget)
+            end.at = std::min(end.at, std::max(now, started(slot) + cluster_.settings().min_run_time) + slot.info.spec->grace_period);
+        out.push_back(end);
     }
     std::sort(out.begin(), out.end(), [](const End& a, const End& b) { return std::tie(a.at, a.job, a.task) < std::tie(b.at, b.job, b.task); });
-    return out;
+}
+
+bool Engine::Impl::yields_to(const JobSlot& waiting) const { return !yielding_.empty() && yielding_.begin()->first < waiting.info.priority; }
+
+// What would yield to the job that waits counts as gone after its grace. Good until the next question.
+const std::vector<End>& Engine::Impl::ends_on(int node, const JobSlot& waiting, Instant now) {
+    if (!yields_to(waiting)) return timeline(node, now).ends;
+    find_ends(node, &waiting, now, ends_);
+    return ends_;
+}
+
+// By sums, whether `fill_later` can find room: what it books, added up.
+bool Engine::Impl::may_fit_later(int n, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends) const {
+    const Shape& shape = shapes_.at(slot.shape);
+    const Node& node = cluster_.node(n);
+    Mask taken = 0;
+    std::int64_t cpu = node.cpu, memory = node.memory;
+    for (const auto& end : ends)
+        if (end.at > at) taken |= end.cards, cpu -= end.cpu, memory -= end.memory;
+    for (const auto* place : reservations_.on(n)) {
+        if (place->job == slot.position || place->at >= until || place->until <= at) continue;
+        for (const auto& slices : place->slices) {
+            if (slices.node != n) continue;
+            for (const auto& part : slices.cards) taken |= Mask{1} << part.card;
+            cpu -= slices.cpu, memory -= slices.memory;
+        }
+    }
+    if (cpu < shape.cpu || memory < shape.memory) return false;
+    if (shape.cards == 0 || node.card_type < 0) return true;
+    const CardNeed& need = shape.need(cluster_, node.card_type);
+    return !need.whole || std::popcount(node.usable & ~taken) >= shape.cards;
 }
 
 // Books the node as it will be at `at`, with all places that are kept on it before `until`. The caller undoes it.
@@ -135,6 +168,7 @@ int Engine::Impl::fill_later(int node, const JobSlot& slot, Instant at, Instant 
                              std::vector<Slices>& out) {
     for (const auto& window : cluster_.node(node).windows)
         if (window.end > at && window.start < (until == never ? at + Millis{1} : until)) return 0;
+    if (!may_fit_later(node, slot, at, until, ends)) return 0;
     const auto mark = cluster_.mark();
     book_later(node, at, until, ends, slot);
     int own = 0;

@@ -13,7 +13,7 @@ void Reservations::begin_pass(int nodes) {
     for (const int n : nodes_) on_node_[static_cast<std::size_t>(n)].clear();
     nodes_.clear();
     in_force_.clear();
-    if (on_node_.size() < static_cast<std::size_t>(nodes)) on_node_.resize(static_cast<std::size_t>(nodes));
+    if (on_node_.size() < static_cast<std::size_t>(nodes)) on_node_.resize(static_cast<std::size_t>(nodes)), timelines_.resize(static_cast<std::size_t>(nodes));
 }
 
 Instant Reservations::first() const {
@@ -53,6 +53,18 @@ void Reservations::keep(Reservation place) {
 void Reservations::looked(int job, std::uint64_t gains, std::uint64_t moves) {
     Reservation& kept = kept_.at(job);
     kept.gains_seen = gains, kept.moves_seen = moves;
+}
+
+void Reservations::good(int job, std::uint64_t on, Instant until) {
+    Reservation& kept = kept_.at(job);
+    kept.good_for = on, kept.good_until = until;
+}
+
+std::uint64_t Reservations::look_of(int node) const {
+    std::uint64_t out = 0;
+    for (const auto* place : on(node))
+        out = (out ^ static_cast<std::uint64_t>(place->job) ^ static_cast<std::uint64_t>(place->at.ms) << 20) * 0x9e3779b97f4a7c15ULL + 1;
+    return out;
 }
 
 void Reservations::leave(int job) {

@@ -17,6 +17,9 @@ struct Reservation {
     Instant at = never, until = never;  // never: nothing that runs has an end in sight that would make room for it
     std::vector<Slices> slices;
     std::uint64_t gains_seen = 0, moves_seen = 0;  // what was free anywhere when it was found
+    // It was found good on nodes that looked like this, and nothing that it waits for is late before `good_until`.
+    std::uint64_t good_for = 0;
+    Instant good_until;
     explicit operator bool() const { return at != never; }
 };
 
@@ -24,6 +27,8 @@ struct Reservation {
 struct End {
     Instant at;
     int job = -1, task = -1;
+    Mask cards = 0;
+    std::int64_t cpu = 0, memory = 0;
 };
 
 // At most how much of a node is free after each end, for turning it down quickly.
@@ -36,6 +41,7 @@ struct Timeline {
     std::uint64_t version = 0, learned = 0;
     bool open_ended = false;  // something there has no end in sight: what is learned may give it one
     std::vector<Row> rows;    // the first is of now
+    std::vector<End> ends;    // all of them, the first first
 };
 
 class Reservations {
@@ -51,12 +57,14 @@ class Reservations {
     // In place of what was kept for the job; one that moved leaves its nodes.
     void keep(Reservation place);
     void looked(int job, std::uint64_t gains, std::uint64_t moves);  // it is as good as it can be
+    void good(int job, std::uint64_t on, Instant until);
     void leave(int job);
     void forget(int job);  // it is no more
 
     // Those in force: of the jobs that came before in this pass.
     void enforce(int job);
     const std::vector<const Reservation*>& on(int node) const { return on_node_[static_cast<std::size_t>(node)]; }
+    std::uint64_t look_of(int node) const;  // the same while the same places are in force there
     const std::vector<int>& nodes() const { return nodes_; }  // that have any in force, in the order they came
     bool in_force() const { return !in_force_.empty(); }
     std::size_t force() const { return in_force_.size(); }
