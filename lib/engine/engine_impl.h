@@ -206,7 +206,9 @@ class Engine::Impl {
     // Estimating (forecast/estimate.cc)
     struct Ahead;
     Ahead look_ahead();
-    void refresh_estimates(Instant now);
+    void draw_times(Ahead& ahead);
+    void play_round(Instant now);
+    const Estimates::Wait* answer_for(const JobSlot& slot) const;
 
     // Admitting (admit/admit.cc)
     std::int64_t empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted);
@@ -286,6 +288,7 @@ class Engine::Impl {
     Reservations reservations_;
     std::vector<End> ends_;  // of the last question about one node
     Estimates estimates_;
+    std::shared_ptr<Ahead> ahead_;  // a simulation of which some rounds are played
 
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;

@@ -41,7 +41,10 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     if (outcome.kind == Outcome::no_room) explain_topology(slot, out);
     cluster_.undo_to(mark);
     if (outcome.kind == Outcome::predicted) explain_prediction(slot, outcome.trace, out);
-    if (outcome.kind == Outcome::placed) {
+    if (outcome.kind == Outcome::placed && slot.in_class && slot.in_class->blocked.why == Blocked::reserved) {
+        out.binding = "order";
+        out.summary = "Fits now, but would delay a job that comes before it and for which the place is kept.";
+    } else if (outcome.kind == Outcome::placed) {
         out.binding = "order";
         const auto ahead = out.rank - 1;
         out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") +

@@ -43,6 +43,7 @@ TEST(Backfill, a_job_that_ends_in_time_goes_ahead_and_one_that_does_not_waits) {
     c.add(timed("long", 1, 61, 2));
     c.add(timed("short", 1, 30, 3));
     EXPECT_EQ(c.pass(0), Names{"short"});
+    EXPECT_EQ(c.engine.why("long", at_minute(0))->binding, "gpu_count");  // now there is no room either
     c.end("short", 30);
     EXPECT_EQ(c.pass(30), Names{});
     c.end("running", 60);
@@ -101,6 +102,8 @@ TEST(Backfill, of_unknown_length_is_for_ever) {
     c.add(timed("head", 4, 60, 1));
     c.add(timed("other", 1, 0, 2));
     EXPECT_EQ(c.pass(0), Names{});
+    EXPECT_EQ(c.engine.why("other", at_minute(0))->binding, "order");
+    EXPECT_NE(c.engine.why("other", at_minute(0))->summary.find("the place is kept"), std::string::npos);
 }
 
 TEST(Backfill, a_head_that_goes_lets_others_start) {

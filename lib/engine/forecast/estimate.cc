@@ -11,6 +11,7 @@ namespace crater::engine {
 namespace {
 
 constexpr std::int64_t rounds_max = 24, rounds_min = 5, work_max = 60'000;
+constexpr std::int64_t work_at_once = 20'000;
 constexpr std::size_t waiting_max = 20'000;  // of those that come first
 constexpr Millis kept_at_least{1000};
 
@@ -56,15 +57,20 @@ std::string kind_of(const Cluster& cluster, const Node& node) {
 
 }  // namespace
 
-// What runs and waits, and the order it waits in, as plain rows.
+// What runs and waits, and the order it waits in, as plain rows; with the times drawn for each round.
 struct Engine::Impl::Ahead {
+    Instant now;
     std::vector<SimNode> nodes;
     std::vector<SimNeed> needs;
     std::vector<SimHeld> held;
-    std::vector<int> holders, waiters;  // positions of jobs, as in `held` and `waiting`
     std::vector<SimWaiting> waiting;
-    std::vector<RunTimes::Source> sources;  // of the waiters
-    std::vector<RunTimes::Source> running;  // of the holders
+    struct Who {
+        int job;
+        std::uint64_t id;  // its hash: the position may be another's by the time the last round is played
+    };
+    std::vector<Who> holders, waiters;  // as in `held` and `waiting`
+    std::vector<std::vector<std::int64_t>> ends, lengths;  // by round
+    std::vector<std::vector<std::int64_t>> starts;         // of the rounds played
 };
 
 Engine::Impl::Ahead Engine::Impl::look_ahead() {
@@ -114,12 +120,11 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
     };
     for (const auto& slot : jobs_) {
         if (!slot || slot->held == 0) continue;
-        out.running.push_back(run_times_.source(slot->info));
         for (const auto& task : slot->tasks) {
             if (task.life != TaskSlot::Life::held) continue;
             const int need = need_of(*slot, 1);
             out.held.push_back({task.slices.node, need, 0});
-            out.holders.push_back(slot->position);
+            out.holders.push_back({slot->position, slot->id_hash});
             // What is left of a shared card.
             SimNode& node = out.nodes[static_cast<std::size_t>(task.slices.node)];
             node.open -= out.needs[static_cast<std::size_t>(need)].part;
@@ -140,54 +145,79 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
             if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) continue;
             if (out.waiting.size() == waiting_max) return out;
             out.waiting.push_back({need_of(slot, slot.waiting), 0});
-            out.waiters.push_back(slot.position);
-            out.sources.push_back(run_times_.source(slot.info));
+            out.waiters.push_back({slot.position, slot.id_hash});
         }
     return out;
 }
 
-void Engine::Impl::refresh_estimates(Instant now) {
-    Ahead ahead = look_ahead();
+// The times of all rounds: of a job that runs, given that it has run so far; tasks of a job end together.
+void Engine::Impl::draw_times(Ahead& ahead) {
     const auto size = static_cast<std::int64_t>(ahead.waiting.size() + ahead.held.size());
     const auto rounds = static_cast<std::size_t>(std::clamp(work_max / std::max<std::int64_t>(1, size), rounds_min, rounds_max));
-    Simulation simulation(ahead.nodes, ahead.needs);
-    std::vector<std::vector<std::int64_t>> starts(rounds);
-    for (std::size_t r = 0; r < rounds; ++r) {
-        std::size_t runner = 0;
-        for (std::size_t i = 0; i < ahead.held.size(); ++i) {
-            const JobSlot& slot = job(ahead.holders[i]);
-            if (i > 0 && ahead.holders[i - 1] == ahead.holders[i]) {  // the tasks of a job end together
-                ahead.held[i].end = ahead.held[i - 1].end;
-                continue;
-            }
-            const auto& source = ahead.running[runner++];
-            const auto age = slot.info.progress.count() + (now - started(slot)).count();
-            ahead.held[i].end = slot.stopping                                    ? slot.info.spec->grace_period.count()
-                                : source.basis == RunTimes::Basis::unknown ? INT64_MAX
-                                                                           : source.at(draw(slot.id_hash, r), std::max<std::int64_t>(0, age)) - age;
+    ahead.ends.assign(rounds, std::vector<std::int64_t>(ahead.held.size(), INT64_MAX));
+    ahead.lengths.assign(rounds, std::vector<std::int64_t>(ahead.waiting.size(), INT64_MAX));
+    for (std::size_t i = 0; i < ahead.held.size(); ++i) {
+        const JobSlot& slot = job(ahead.holders[i].job);
+        const bool again = i > 0 && ahead.holders[i - 1].job == slot.position;
+        const auto source = run_times_.source(slot.info);
+        const auto age = slot.info.progress.count() + (ahead.now - started(slot)).count();
+        for (std::size_t r = 0; r < rounds; ++r) {
+            if (again) ahead.ends[r][i] = ahead.ends[r][i - 1];
+            else if (slot.stopping) ahead.ends[r][i] = slot.info.spec->grace_period.count();
+            else if (source.basis != RunTimes::Basis::unknown) ahead.ends[r][i] = source.at(draw(slot.id_hash, r), std::max<std::int64_t>(0, age)) - age;
         }
-        for (std::size_t i = 0; i < ahead.waiting.size(); ++i) {
-            const JobSlot& slot = job(ahead.waiters[i]);
-            const auto& source = ahead.sources[i];
-            const auto done = slot.info.progress.count();
-            ahead.waiting[i].length = source.basis == RunTimes::Basis::unknown ? INT64_MAX : source.at(draw(slot.id_hash, r), done) - done;
-        }
-        simulation.run(ahead.held, ahead.waiting, starts[r]);
     }
+    for (std::size_t i = 0; i < ahead.waiting.size(); ++i) {
+        const JobSlot& slot = job(ahead.waiters[i].job);
+        const auto source = run_times_.source(slot.info);
+        if (source.basis == RunTimes::Basis::unknown) continue;
+        const auto done = slot.info.progress.count();
+        for (std::size_t r = 0; r < rounds; ++r) ahead.lengths[r][i] = source.at(draw(slot.id_hash, r), done) - done;
+    }
+}
+
+// Plays one round more; with the last, the answers are those of this simulation.
+void Engine::Impl::play_round(Instant now) {
+    if (!ahead_) {
+        ahead_ = std::make_shared<Ahead>(look_ahead());
+        ahead_->now = now;
+        draw_times(*ahead_);
+    }
+    Ahead& ahead = *ahead_;
+    const auto r = ahead.starts.size(), rounds = ahead.ends.size();
+    for (std::size_t i = 0; i < ahead.held.size(); ++i) ahead.held[i].end = ahead.ends[r][i];
+    for (std::size_t i = 0; i < ahead.waiting.size(); ++i) ahead.waiting[i].length = ahead.lengths[r][i];
+    Simulation(ahead.nodes, ahead.needs).run(ahead.held, ahead.waiting, ahead.starts.emplace_back());
+    if (ahead.starts.size() < rounds) return;
     ++estimates_.round;
+    estimates_.simulated = ahead.now;
     estimates_.behind = ahead.waiting.size() == waiting_max;
-    estimates_.simulated = now;
-    estimates_.work = size * static_cast<std::int64_t>(rounds);
+    estimates_.work = static_cast<std::int64_t>((ahead.waiting.size() + ahead.held.size()) * rounds);
     std::vector<std::int64_t> times(rounds);
     for (std::size_t i = 0; i < ahead.waiters.size(); ++i) {
-        for (std::size_t r = 0; r < rounds; ++r) times[r] = starts[r][i] < 0 ? INT64_MAX : starts[r][i];
+        const auto [position, id] = ahead.waiters[i];
+        const auto& slot = jobs_[static_cast<std::size_t>(position)];
+        if (!slot || slot->id_hash != id || !slot->in_class) continue;
+        for (std::size_t k = 0; k < rounds; ++k) times[k] = ahead.starts[k][i] < 0 ? INT64_MAX : ahead.starts[k][i];
         std::sort(times.begin(), times.end());
         const auto middle = times[rounds / 2], late = times[(rounds * 9 + 9) / 10 - 1];
         Estimates::Wait wait;
         if (late != INT64_MAX) wait = {middle, late};
-        estimates_.answer(ahead.waiters[i], wait);
-        estimates_.said(ahead.waiters[i], now, wait);
+        estimates_.answer(position, wait);
+        estimates_.said(position, ahead.now, wait);
     }
+    ahead_.reset();
+}
+
+// Of the job itself, else of the last one of its kind before it that was there when the simulation was made.
+const Estimates::Wait* Engine::Impl::answer_for(const JobSlot& slot) const {
+    if (const auto* own = estimates_.of(slot.position)) return own;
+    if (!slot.in_class) return nullptr;
+    const auto& jobs = slot.in_class->jobs;
+    int looked = 0;
+    for (auto it = jobs.find(slot.key()); it != jobs.begin() && looked < 100; ++looked)
+        if (const auto* like = estimates_.of((--it)->job)) return like;
+    return nullptr;
 }
 
 Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now) {
@@ -197,14 +227,19 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     if (slot.info.blocked) return fail(Code::unavailable, "it waits for the jobs it depends on");
     if (slot.waiting == 0) return fail(Code::unavailable, "it does not wait");
     if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) return fail(Code::unavailable, "it waits for its tenant's quota, not for room");
-    // The longer a simulation takes, the longer it is kept.
+    // The longer a simulation takes, the longer it is kept, and a long one is renewed a round with each question.
     const Millis keep = std::max(kept_at_least, Millis(estimates_.work / 4));
-    const Estimates::Wait* wait = estimates_.of(position);
-    const bool stale = !estimates_.simulated || now >= estimates_.simulated + keep || now < estimates_.simulated;
-    if (stale || (!wait && !estimates_.behind && now > estimates_.simulated)) {
-        refresh_estimates(now);
-        wait = estimates_.of(position);
+    const bool none = !estimates_.simulated || now < estimates_.simulated;
+    const Estimates::Wait* wait = none ? nullptr : answer_for(slot);
+    const auto age = now - estimates_.simulated;
+    if (none || age >= keep * 4 || (age >= keep && estimates_.work < work_at_once) || (!wait && !estimates_.behind && age >= keep / 8)) {
+        ahead_.reset();
+        do play_round(now);
+        while (ahead_);
+    } else if (age >= keep) {
+        play_round(now);
     }
+    wait = answer_for(slot);
     if (!wait) return fail(Code::unavailable, estimates_.behind ? "too many jobs are ahead of it" : "it came after the last simulation; ask again in a moment");
     if (wait->p50 < 0) return fail(Code::unavailable, "nothing that holds what it needs has an end in sight: of those jobs neither a duration is declared nor has one been learned");
     const auto stretched = estimates_.stretched(*wait);
