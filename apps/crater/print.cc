@@ -138,6 +138,12 @@ std::string ago_text(const std::string& instant) {
     return span((system_clock()->now() - *at).count());
 }
 
+std::string until_text(const std::string& instant) {
+    auto at = parse_instant(instant);
+    if (!at) return {};
+    return span(std::max<std::int64_t>(0, (*at - system_clock()->now()).count()));
+}
+
 std::string span_text(const std::string& from, const std::string& to) {
     auto begin = parse_instant(from);
     if (!begin) return {};

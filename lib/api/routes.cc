@@ -51,7 +51,8 @@ const std::vector<QueryParameter> job_filters{
     {"type", "training, inference, batch or interactive."},
     {"node", "Node it holds slices on."},
     {"label", "Label, as key or key=value; crater.array=ID for the jobs of an array."},
-    {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
+    {"since", "Submitted at or after: a time, or a span before now such as 24h."},
+    {"estimates", "true: with the start that is expected of each that waits."}};
 const std::vector<QueryParameter> node_filters{
     limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
 const std::vector<QueryParameter> why_parameters{

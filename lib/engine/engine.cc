@@ -7,7 +7,6 @@ namespace crater::engine {
 namespace {
 
 // What tenants used comes first in what is learned, between these.
-constexpr std::string_view use_head = "use\n", use_end = "end of use\n";
 
 }  // namespace
 
@@ -23,7 +22,11 @@ std::vector<std::pair<std::int64_t, Allocation>> Engine::allocations(const Place
 }
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
-Result<Why> Engine::why(const std::string& job, Instant now, const WhyQuestion& question) const { return impl_->why(job, now, question); }
+Result<Why> Engine::why(const std::string& job, Instant now, const WhyQuestion& question) const {
+    auto out = impl_->why(job, now, question);
+    if (out) impl_->add_estimate(job, now, *out);
+    return out;
+}
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {
     return impl_->would_place(job, now);
 }
@@ -40,17 +43,14 @@ std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
+Result<StartEstimate> Engine::estimate(const std::string& job, Instant now) const { return impl_->estimate(job, now); }
+std::vector<std::pair<std::string, StartEstimate>> Engine::estimates(Instant now) const { return impl_->estimates(now); }
+std::optional<RunTime> Engine::expected_run_time(const EngineJob& job) const { return impl_->expected_run_time(job); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::~Impl() {
     for (JobSlot* slot : jobs_)
         if (slot) job_slots_.give_back(slot);
-}
-
-std::string Engine::Impl::learned() const {
-    std::string use = tenants_.save_use();
-    if (!use.empty()) use = std::string(use_head) + use + std::string(use_end);
-    return pricing_.in_use() ? use + pricing_.save() : use;
 }
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
@@ -304,7 +304,10 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     tell_time(fact.at);
+    learn_run_time(slot, fact.at);
     delist(slot);
+    reservations_.forget(slot.position);
+    estimates_.forget(slot.position);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
     if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
@@ -428,17 +431,6 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     wait_for(preemptor, std::move(victims), preemptor.pledge);
 }
 
-// A text that cannot be read is as good as none: the policies learn anew.
-void Engine::Impl::on(const Remembered& fact) {
-    std::string_view text = fact.learned;
-    if (text.starts_with(use_head)) {
-        const auto end = text.find(use_end);
-        if (end == std::string_view::npos || !tenants_.load_use(text.substr(use_head.size(), end - use_head.size()))) return;
-        text.remove_prefix(end + use_end.size());
-    }
-    if (!text.empty() && pricing_.load(text)) seats_.levels_changed();
-}
-
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
     if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
@@ -452,6 +444,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.shape = slot.shape;
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
+    like.length = length_class(slot.info);
     if (slot.held > 0 || !slot.victims.empty() || !slot.pledge.empty()) like.only = slot.position;
     slot.ages_at = ages_at(slot);
     slot.place = place_of(slot);
@@ -462,6 +455,7 @@ void Engine::Impl::enlist(JobSlot& slot) {
 
 void Engine::Impl::delist(JobSlot& slot) {
     if (!slot.in_class) return;
+    leave_place(slot);
     backlog_.queue(slot.queue).ageing.erase({slot.ages_at, slot.position});
     backlog_.remove(slot.queue, *slot.in_class, slot.place);
     slot.in_class = nullptr;

@@ -14,6 +14,9 @@
 #include "explain/running.h"
 #include "explain/survey.h"
 #include "filter/filter.h"
+#include "forecast/estimates.h"
+#include "forecast/reservations.h"
+#include "forecast/run_times.h"
 #include "order/backlog.h"
 #include "place/column.h"
 #include "place/seats.h"
@@ -75,7 +78,12 @@ class Engine::Impl {
     Result<Admitted> admit(EngineJob job);
 
     void set_hooks(HookSource* hooks) { hooks_ = hooks; }
+    // forecast/
     std::string learned() const;
+    Result<StartEstimate> estimate(const std::string& id, Instant now);
+    void add_estimate(const std::string& id, Instant now, Why& out);
+    std::vector<std::pair<std::string, StartEstimate>> estimates(Instant now);
+    std::optional<RunTime> expected_run_time(const EngineJob& job) const;
 
     std::uint64_t state_hash() const { return facts_; }
 
@@ -195,6 +203,43 @@ class Engine::Impl {
     void set_wake(Instant now);
     void commit(JobSlot& job, Outcome& outcome, Booked booked, Instant now, Plan& plan);
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
+
+    // Forecasting: how long jobs run (forecast/learn.cc)
+    void learn_run_time(const JobSlot& slot, Instant at);
+    static int length_class(const EngineJob& job);
+    Instant started(const JobSlot& slot) const;  // 0: holds nothing
+    Instant busy_until(const JobSlot& slot, Instant now);
+    Instant done_by(const JobSlot& slot, Instant now) const;  // if it starts now
+    Millis left_of(const JobSlot& slot) const;  // by when nine in ten like it are over, if it starts now; the longest: not known
+    // Keeping places (forecast/backfill.cc)
+    bool keeps_place(const WaitClass& members) const;
+    void keep_place(JobSlot& slot, Instant now);
+    void leave_place(const JobSlot& slot);
+    bool still_good(const Reservation& place, const JobSlot& slot, Instant now);
+    std::optional<Reservation> better_place(const Reservation& place, const JobSlot& slot, Instant now);
+    bool delays(const JobSlot& slot, const std::vector<Slices>& slices, Instant now);
+    Outcome place_beside(JobSlot& slot, Instant now);
+    // One node at a later time (forecast/later.cc)
+    void find_ends(int node, const JobSlot* waiting, Instant now, std::vector<End>& out);
+    bool yields_to(const JobSlot& waiting) const;  // whether anybody may
+    const std::vector<End>& ends_on(int node, const JobSlot& waiting, Instant now);
+    bool may_fit_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends) const;
+    void book_later(int node, Instant at, Instant until, const std::vector<End>& ends, const JobSlot& waiting);
+    bool over_full(int node, const std::vector<Slices>& slices) const;
+    bool crowds_out(int node, const JobSlot& slot, const std::vector<Slices>& slices, Instant end, Instant now);
+    std::optional<Slices> beside_on(int node, const JobSlot& slot, Instant end, Instant now, std::int64_t own);
+    int fill_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends, int wanted, std::vector<Slices>& out);
+    // When at the earliest, and where (forecast/earliest.cc)
+    const Timeline& timeline(int node, Instant now);
+    std::optional<Reservation> earliest(const JobSlot& slot, Instant now);
+    std::optional<Reservation> earliest_on(int node, const JobSlot& slot, Instant now, Instant before);
+    std::optional<Reservation> earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes, Instant now, Instant before);
+    // Estimating (forecast/estimate.cc)
+    struct Ahead;
+    Ahead look_ahead();
+    void draw_times(Ahead& ahead);
+    void play_round(Instant now);
+    const Estimates::Wait* answer_for(const JobSlot& slot) const;
 
     // Admitting (admit/admit.cc)
     std::int64_t empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted);
@@ -330,6 +375,11 @@ class Engine::Impl {
         std::uint64_t holdings = 0;
         std::vector<std::pair<std::int64_t, int>> jobs;  // amount and position, the largest first
     } quota_holders_;  // of the last question
+    RunTimes run_times_;
+    Reservations reservations_;
+    std::vector<End> ends_;  // of the last question about one node
+    Estimates estimates_;
+    std::shared_ptr<Ahead> ahead_;  // a simulation of which some rounds are played
 
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;

@@ -393,6 +393,12 @@ EngineJob random_job(Rng& rng, const std::string& id) {
     return job;
 }
 
+// The second opinion lets everybody start who fits: forecast/backfill_test.cc is about who must not.
+Settings without_places(Settings settings) {
+    settings.backfill_depth = 0;
+    return settings;
+}
+
 // One random life of a small cluster, the engine and its second opinion side by side.
 struct Life {
     SeededRng rng;
@@ -405,7 +411,7 @@ struct Life {
 
     bool sampled = false;
 
-    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(settings) {
+    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(without_places(settings)) {
         naive.ratio = settings.memory_overcommit_ratio;
         if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
         QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};

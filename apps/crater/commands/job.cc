@@ -81,6 +81,14 @@ void submit(Context& context, const JobOptions& options) {
     for (std::int64_t i = 0; i < spec.array; ++i) wait_for_end(context, client, array + "." + std::to_string(i));
 }
 
+// "12m to 1h": when a job is expected to start, from now; empty where nobody knows.
+std::string start_text(const Json& holder) {
+    const std::string early = text(holder, "estimate.p50"), late = text(holder, "estimate.p90");
+    if (early.empty()) return {};
+    const std::string from = until_text(early), to = until_text(late);
+    return from == to ? from : from + " to " + to;
+}
+
 struct ListOptions {
     std::string queue, status, since, tenant, name, node, label;
     std::int64_t limit = 1000;
@@ -93,7 +101,7 @@ void list(Context& context, const ListOptions& o) {
     do {
         const auto left = o.limit - static_cast<std::int64_t>(all.size());
         page = need(client.get(with_query(jobs, {{"queue", o.queue}, {"status", o.status}, {"since", o.since}, {"tenant", o.tenant}, {"name", o.name},
-                                                 {"node", o.node}, {"label", o.label}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
+                                                 {"node", o.node}, {"label", o.label}, {"estimates", context.output == Output::wide ? "true" : ""}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
         for (const Json& item : page["items"]) all.push_back(item);
         cursor = text(page, "next");
     } while (!cursor.empty() && static_cast<std::int64_t>(all.size()) < o.limit);
@@ -110,6 +118,7 @@ void list(Context& context, const ListOptions& o) {
                  {"PRIORITY", [](const Json& j) { return text(j, "priority"); }, true},
                  {"CPU", [](const Json& j) { return text(j, "cpu"); }, true},
                  {"SUBMITTED", [](const Json& j) { return ago_text(text(j, "submitted")); }, true},
+                 {"STARTS IN", [](const Json& j) { return start_text(j); }, true},
                  {"REASON", [](const Json& j) { return text(j, "detail").empty() ? text(j, "reason") : text(j, "detail"); }, true}},
                 "no jobs");
     if (!cursor.empty() && context.output == Output::table) std::cerr << "... " << text(page, "total") << " in all; --limit shows more\n";
@@ -133,6 +142,8 @@ void describe_job(const Context& context, const Json& view) {
     line("Command", text(view, "spec.command"));
     line("Submitted", text(job, "submitted") + "  (" + ago_text(text(job, "submitted")) + " ago)");
     if (!text(job, "started").empty()) line("Ran", span_text(text(job, "started"), text(job, "ended")));
+    if (!start_text(job).empty()) line("Starts", "in " + start_text(job) + ", by " + text(job, "estimate.basis"));
+    if (!text(view, "no_estimate").empty()) line("Starts", "unknown: " + text(view, "no_estimate"));
     for (const Json& note : view.value("notes", Json::array())) line("Note", note.get<std::string>());
     for (const Json& task : view.value("tasks", Json::array())) {
         std::string held;
@@ -157,6 +168,8 @@ void describe_job(const Context& context, const Json& view) {
 void print_why(const Json& why) {
     std::cout << text(why, "summary") << "\n";
     if (number(why, "rank") > 0) std::cout << "It is number " << text(why, "rank") << " of " << text(why, "queue_length") << " in its queue.\n";
+    if (!start_text(why).empty()) std::cout << "It is expected to start in " << start_text(why) << " (half of such jobs by then, nine in ten), by " << text(why, "estimate.basis") << ".\n";
+    if (!text(why, "no_estimate").empty()) std::cout << "When it will start is unknown: " << text(why, "no_estimate") << ".\n";
     if (!why.value("requirements", Json::array()).empty()) std::cout << fmt::format("\n{:<18} {:>12} {:>14} {:>12}  {}\n", "NEEDS", "", "BEST NODE HAS", "SHORT ON", "BEST NODE");
     for (const Json& need : why.value("requirements", Json::array())) {
         const std::string unit = text(need, "unit");

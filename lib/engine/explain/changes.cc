@@ -320,7 +320,7 @@ bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) const {
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
             const Waiting& head = *members->jobs.begin();
-            const bool first = q != slot_.queue || turn_of(*members, head) < e_.turn_of(slot_);
+            const bool first = q != slot_.queue || engine::turn_of(*members, head) < e_.turn_of(slot_);
             if (!first || head.job == slot_.position) continue;
             const JobSlot& other = e_.job(head.job);
             if (e_.least_ceiling(other)) continue;

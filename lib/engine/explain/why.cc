@@ -63,7 +63,10 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
             const auto ahead = out.rank - 1;
             out.binding = "order";
             out.holders.clear();
-            out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
+            if (slot.in_class && slot.in_class->blocked.why == Blocked::reserved)
+                out.summary = "Fits now, but would delay a job that comes before it and for which the place is kept.";
+            else
+                out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
                                     : "Fits now and starts with the next decision.";
             break;
         }

@@ -18,7 +18,7 @@ namespace crater::engine {
 
 // Why the head of a class could not start, and what has to happen before it is worth another look.
 struct Blocked {
-    enum Why : std::uint8_t { no, room, quota } why = no;
+    enum Why : std::uint8_t { no, room, quota, reserved } why = no;
     std::uint64_t gains_seen = 0;    // room: how much was freed anywhere until then
     std::uint64_t victims_seen = 0;  // and how many jobs came that might be pushed aside
     Instant retry_at;                // and when one of them will have run for long enough; 0 = never
@@ -26,6 +26,7 @@ struct Blocked {
     std::uint64_t eased_seen = 0;
     std::int64_t key_seen = INT64_MAX;  // of the job that was blocked: one with a lower key may push others aside
     Instant pushed_at;                  // when it was last looked for others to give way
+    std::uint64_t places_seen = 0;   // reserved: it would have delayed one that comes before it
 };
 
 // The place of a job in its class. What it is made of does not change while the job waits, but for growing old.
@@ -48,18 +49,21 @@ using WaitingSet = RankedSet<Waiting>;
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
+    int length = 0;  // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
     WaitingSet jobs;
     Blocked blocked;
+    bool look = true;  // in this pass; else it is passed over, and only its place is kept
+    int kept_for = -1;  // job for which a place is kept
     const Waiting& head() const { return *jobs.begin(); }
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
+    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, length, only); }
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    std::map<std::tuple<int, int, int, int, std::uint64_t, int, int>, std::unique_ptr<WaitClass>> classes;
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 

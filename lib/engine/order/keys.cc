@@ -29,9 +29,8 @@ std::int64_t cards_of(const JobSlot& slot) {
 Order Engine::Impl::order_of(int queue) const { return backlog_.queue(queue).spec.order; }
 
 Millis Engine::Impl::expected_run(const JobSlot& slot) const {
+    if (const auto known = expected_run_time(slot.info)) return known->p50;
     const JobSpec& spec = *slot.info.spec;
-    if (slot.info.run_time) return slot.info.run_time->p50;
-    if (spec.duration.count() > 0) return spec.duration;
     return spec.time_limit.count() > 0 ? std::min(spec.time_limit, unknown_run_time) : unknown_run_time;
 }
 

@@ -32,6 +32,9 @@ bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     switch (blocked.why) {
         case Blocked::no: return true;
         case Blocked::quota: return tenants_.eased(blocked.tenant) != blocked.eased_seen;
+        case Blocked::reserved:
+            if (blocked.places_seen != reservations_.version()) return true;
+            break;
         case Blocked::room: break;
     }
     if (retry()) return true;
@@ -43,7 +46,7 @@ bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (seats_.has_seat(members.shape)) {
+    if (blocked.why == Blocked::room && seats_.has_seat(members.shape)) {
         const bool fits = static_cast<bool>(seats_.best(members.shape, looked_));
         if (!fits) blocked.gains_seen = gains_;
         return fits;
@@ -70,7 +73,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         plan.learned = news == Pricing::News::prices;
     }
     if (now - use_told_ >= use_kept) plan.learned |= tenants_.in_use(), use_told_ = now;
-    const auto gains_before = gains_;
+    const auto gains_before = gains_, places_before = reservations_.version();
+    reservations_.begin_pass(cluster_.size());
     plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
@@ -82,7 +86,8 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         std::vector<WaitClass*> heap;
         for (auto& [key, members] : backlog_.queue(q).classes) {
             refresh_share(*members, q);
-            if (worth_a_look(q, *members, now)) heap.push_back(members.get());
+            members->look = worth_a_look(q, *members, now);
+            if (members->look || keeps_place(*members)) heap.push_back(members.get());
         }
         std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
         while (!order.empty()) {
@@ -101,17 +106,23 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
                 }
             }
             JobSlot& first = job(members->head().job);
+            if (!members->look) {
+                keep_place(first, now);
+                continue;
+            }
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
             const bool go_on = consider(first, *members, now, plan);
+            if (!go_on) keep_place(first, now);
             if (go_on && !(last && first.in_class != members)) order.push(members);
         }
         if (plan.more) break;
     }
     set_wake(now);
     // A pledge that ended may have freed what somebody needs who was looked at before.
-    dirty_ = plan.more || gains_ != gains_before;
+    dirty_ = plan.more || gains_ != gains_before || reservations_.version() != places_before;
+    plan.learned |= run_times_.worth_keeping();
     return plan;
 }
 
@@ -124,6 +135,7 @@ void Engine::Impl::set_wake(Instant now) {
         const WaitQueue& queue = backlog_.queue(q);
         for (const auto& [key, members] : queue.classes) {
             if (const Instant at = members->blocked.retry_at) wake(at);
+            if (members->blocked.why == Blocked::reserved) wake(reservations_.first());
             if (members->blocked.why != Blocked::room) continue;
             const auto elders = elders_.levels.find({q, members->priority});
             if (elders == elders_.levels.end()) continue;
@@ -142,9 +154,18 @@ void Engine::Impl::set_wake(Instant now) {
 bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan& plan) {
     const auto mark = cluster_.mark();
     // What was booked while trying is what is held, unless pledges were lifted for the trial.
-    const bool plain = slot.pledge.empty() && preemptors_.empty();
+    bool plain = slot.pledge.empty() && preemptors_.empty();
     Outcome outcome = attempt(slot);
     Blocked& blocked = members.blocked;
+    if (outcome.kind == Outcome::placed && delays(slot, outcome.slices, now)) {
+        cluster_.undo_to(mark);
+        outcome = place_beside(slot, now);
+        plain = false;
+        if (outcome.kind == Outcome::no_room || outcome.kind == Outcome::predicted) {
+            blocked = {.why = Blocked::reserved, .gains_seen = gains_, .victims_seen = victims_seen_, .places_seen = reservations_.version()};
+            return false;
+        }
+    }
     if (outcome.kind == Outcome::placed) {
         if (plain)
             cluster_.keep(mark);
@@ -191,6 +212,7 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
 }
 
 void Engine::Impl::commit(JobSlot& slot, Outcome& outcome, Booked booked, Instant now, Plan& plan) {
+    estimates_.started(slot.position, now);
     delist(slot);
     drop_pledge(slot);
     const auto decision = ++decisions_;

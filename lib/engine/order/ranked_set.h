@@ -22,7 +22,7 @@ class RankedSet {
         using difference_type = std::ptrdiff_t;
         using reference = const T&;
         using pointer = const T*;
-        using iterator_category = std::forward_iterator_tag;
+        using iterator_category = std::bidirectional_iterator_tag;
 
         const_iterator() = default;
         const_iterator(const std::vector<Run>* runs, std::size_t run, std::size_t at) : runs_(runs), run_(run), at_(at) {}
@@ -30,6 +30,11 @@ class RankedSet {
         pointer operator->() const { return &**this; }
         const_iterator& operator++() {
             if (++at_ == (*runs_)[run_].size()) ++run_, at_ = 0;
+            return *this;
+        }
+        const_iterator& operator--() {
+            if (at_ == 0) at_ = (*runs_)[--run_].size();
+            --at_;
             return *this;
         }
         const_iterator operator++(int) {
@@ -72,6 +77,13 @@ class RankedSet {
         --size_;
         if (run.empty()) runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(r));
         return true;
+    }
+
+    const_iterator find(const T& value) const {
+        const auto r = run_of(value);
+        if (r == runs_.size()) return end();
+        const auto place = std::lower_bound(runs_[r].begin(), runs_[r].end(), value);
+        return place == runs_[r].end() || value < *place ? end() : const_iterator{&runs_, r, static_cast<std::size_t>(place - runs_[r].begin())};
     }
 
     // How many members are less.

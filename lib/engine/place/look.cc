@@ -11,7 +11,7 @@ Look::Look(const Shape& s, const Cluster& c, int position, When w, std::int64_t 
     : shape(s),
       cluster(c),
       node(c.node(position)),
-      books(w == When::now ? c.used() : c.nothing()),
+      books(w == When::empty ? c.nothing() : c.used()),
       n(position),
       when(w),
       own_tasks(own) {
@@ -30,7 +30,7 @@ Mask all_cards(const Node& node) {
 void Look::mask_cards() {
     if (node.mixed) {
         for (std::size_t c = 0; c < node.cards.size(); ++c)
-            if (!node.cards[c].gone || when == When::now) mask_hardware(Mask{1} << c, need(c));
+            if (!node.cards[c].gone || when != When::empty) mask_hardware(Mask{1} << c, need(c));
     } else if (!node.cards.empty()) {
         Mask all = all_cards(node);
         if (when == When::empty)
@@ -38,7 +38,7 @@ void Look::mask_cards() {
                 if (node.cards[c].gone) all &= ~(Mask{1} << c);
         mask_hardware(all, shape.need(cluster, node.card_type));
     }
-    cards.healthy = when == When::now ? cards.inference & node.usable : cards.inference;
+    cards.healthy = when != When::empty ? cards.inference & node.usable : cards.inference;
     const Mask below = when == When::now ? ~node.live.above_watermark : ~Mask{0};
     const Mask calm = when == When::now ? cluster.calm_cards(n) : ~Mask{0};
     const auto tasks_max = settings().max_tasks_per_gpu;
@@ -92,7 +92,7 @@ std::int64_t Look::bandwidth_free_max() const {
 std::int64_t Look::card_memory_free(std::size_t c) const {
     if (card(c).exclusive > 0) return 0;
     // What an empty cluster holds it holds without overcommitting.
-    const auto limit = when == When::now ? need(c).limit : card_memory(c);
+    const auto limit = when != When::empty ? need(c).limit : card_memory(c);
     const auto free = std::max<std::int64_t>(0, limit - card(c).memory);
     const Partitions* cut = partitions(c);
     return cut ? std::min(free, cut->largest(slots(c))) : free;

@@ -25,8 +25,9 @@ struct Choice {
     bool linked = false;  // its cards reach each other through NVLink
 };
 
-// Whether the node is looked at as it is, or as it would be with nothing on it and nothing wrong with it.
-enum class When { now, empty };
+// Whether the node is looked at as it is, as it may be later (what is booked counts, what is measured does not), or as it would be with
+// nothing on it and nothing wrong with it.
+enum class When { now, later, empty };
 
 struct Look {
     Look(const Shape& shape, const Cluster& cluster, int node, When when = When::now,

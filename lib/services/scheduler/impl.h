@@ -144,6 +144,7 @@ class Scheduler::Impl {
     void put_token(const Token& token);
     // ---- questions.cc ----
     void why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply);
+    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
     // ---- plans.cc ----
     void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
     void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);

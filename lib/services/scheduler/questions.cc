@@ -31,4 +31,18 @@ void Scheduler::Impl::why(const std::string& id, const engine::WhyQuestion& ques
     reply(std::move(out));
 }
 
+void Scheduler::Impl::estimates(const std::vector<std::string>& ids, Reply<std::vector<Result<engine::StartEstimate>>> reply) {
+    std::vector<Result<engine::StartEstimate>> out;
+    for (const std::string& id : ids) {
+        const Job* job = find(id);
+        if (!job || job->place != Place::waiting || job->s.stop)
+            out.push_back(fail(Code::unavailable, "it does not wait"));
+        else if (job->blocked || !job->known_to_engine)
+            out.push_back(fail(Code::unavailable, "it waits for the jobs it depends on"));
+        else
+            out.push_back(engine_.estimate(job->id(), now()));
+    }
+    reply(std::move(out));
+}
+
 }  // namespace crater::scheduler

@@ -308,6 +308,7 @@ void Scheduler::why(const std::string& job, const engine::WhyQuestion& question,
 void Scheduler::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) { impl_->what_if(supposed, actor, std::move(reply)); }
 void Scheduler::plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply) { impl_->plan_quota(plan, std::move(reply)); }
 void Scheduler::defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply) { impl_->defrag(request, actor, std::move(reply)); }
+void Scheduler::estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply) { impl_->estimates(jobs, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }
 std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {

@@ -77,7 +77,20 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
         if (!filter.tenant.empty()) return call->fail({Code::forbidden, "the tenant " + filter.tenant + " is not yours", "tenant", ""});
         filter.tenant = call->actor.tenant;
     }
-    call->answer(scheduler_.read().jobs(filter, call->query("sort", "-submitted"), static_cast<std::size_t>(*limit), call->query("cursor")));
+    auto page = scheduler_.read().jobs(filter, call->query("sort", "-submitted"), static_cast<std::size_t>(*limit), call->query("cursor"));
+    if (!page || call->query("estimates") != "true") return call->answer(std::move(page));
+    on_loop([self = shared_from_this(), call, page = std::move(*page)]() mutable {
+        std::vector<std::string> waiting;
+        for (const api::JobRow& row : page.items)
+            if (row.state == State::pending) waiting.push_back(row.id);
+        self->scheduler_.estimates(waiting, [call, page = std::move(page)](Result<std::vector<Result<engine::StartEstimate>>> answers) mutable {
+            if (!answers) return call->fail(answers.error());
+            auto answer = answers->begin();
+            for (api::JobRow& row : page.items)
+                if (row.state == State::pending && *answer++) row.estimate = **std::prev(answer);
+            call->answer(page);
+        });
+    });
 }
 
 Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
@@ -94,7 +107,19 @@ Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
 void HttpApi::Impl::get_job(CallPtr call) {
     auto job = visible_job(*call, call->parameter("id"));
     if (!job) return call->fail(job.error());
-    call->answer(job_view(**job));
+    auto view = job_view(**job);
+    if (!view || view->job.state != State::pending) return call->answer(std::move(view));
+    on_loop([self = shared_from_this(), call, view = std::move(*view)]() mutable {
+        const std::vector<std::string> id{view.job.id};
+        self->scheduler_.estimates(id, [call, view = std::move(view)](Result<std::vector<Result<engine::StartEstimate>>> answers) mutable {
+            if (!answers) return call->fail(answers.error());
+            if (auto& answer = answers->front())
+                view.job.estimate = std::move(*answer);
+            else
+                view.no_estimate = answer.error().message;
+            call->answer(view);
+        });
+    });
 }
 
 void HttpApi::Impl::get_job_why(CallPtr call) {

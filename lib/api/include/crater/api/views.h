@@ -47,6 +47,7 @@ struct JobRow {
     std::int64_t preemptions = 0;
     bool preemptible = false, simulated = false;
     std::string enforcement;  // "advisory" when a limit is not held; absent while it is enforced
+    std::optional<engine::StartEstimate> estimate;  // while it waits: of a job alone, and of lists that ask for it
 };
 template <class V>
 void describe(V& v, JobRow& j) {
@@ -73,6 +74,7 @@ void describe(V& v, JobRow& j) {
     v.field("preemptions", j.preemptions, "How often it was stopped for others.");
     v.field("simulated", j.simulated, "It runs on simulated hardware.");
     v.field("enforcement", j.enforcement, "advisory when a limit is not held.");
+    v.field("estimate", j.estimate, "When it will start, while it waits; in lists with estimates=true.");
 }
 
 struct OutputFile {
@@ -93,6 +95,7 @@ struct JobView {
     std::vector<StateChange> timeline;            // oldest first
     std::optional<engine::DecisionTrace> decision;  // of the last placement
     std::vector<std::string> notes;               // what was filled in at submit, what is kept without effect
+    std::string no_estimate;                      // while it waits: why nobody knows when it will start
 };
 template <class V>
 void describe(V& v, JobView& j) {
@@ -102,6 +105,7 @@ void describe(V& v, JobView& j) {
     v.field("timeline", j.timeline, "How it came here, oldest first.");
     v.field("decision", j.decision, "Why it was placed where it is.");
     v.field("notes", j.notes, "What was filled in at submit, and what is kept without effect.");
+    v.field("no_estimate", j.no_estimate, "While it waits: why it is unknown when it will start.");
 }
 
 // Allocated, used and total, always together.

@@ -49,6 +49,7 @@ struct Settings {
     Millis restart_cost{300'000};        // what stopping a task costs beside the work lost, for each of its cards
     Millis fair_half_life{7 * 86'400'000LL};  // after which used GPU time counts half in the order `fair`
     std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
+    std::int64_t backfill_depth = 100;     // kinds of waiting jobs for which places are kept; 0 = none
 };
 template <class V>
 void describe(V& v, Settings& s) {
@@ -77,6 +78,7 @@ void describe(V& v, Settings& s) {
     v.field("restart_cost", s.restart_cost, "What stopping a task costs beside the work lost, for each of its cards.");
     v.field("fair_half_life", s.fair_half_life, "After which used GPU time counts half in the order fair.");
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
+    v.field("backfill_depth", s.backfill_depth, "For how many kinds of waiting jobs, first ones first, the place is kept where they will start; 0 = none.", {.minimum = 0, .maximum = 10'000});
 }
 
 // What a task of a kind uses at its peak, learned from those that ran before. Absent: not known.
@@ -165,7 +167,7 @@ struct Plan {
     std::vector<Placement> placements;
     std::vector<Preemption> preemptions;
     bool more = false;  // the work bound was reached: call again soon
-    bool learned = false;  // prices were found anew: `learned` is worth storing
+    bool learned = false;  // so much was learned that `learned` is worth storing anew
 };
 
 struct PassLimits {
@@ -232,6 +234,12 @@ class Engine {
     std::vector<Preemption> would_preempt(const std::string& job, Instant now) const;
     Result<WhatIf> what_if(const Supposed& supposed, Instant now) const;  // plan.h
     std::vector<std::string> waiting(const std::string& queue) const;  // in the order they will be considered
+    // When a waiting job will start, by a forward simulation of those that run and wait. Errors: not_found; unavailable with the reason
+    // why nothing can be said. Kept for a while; what they said is compared with what came, so that asking makes later answers better.
+    Result<StartEstimate> estimate(const std::string& job, Instant now) const;
+    std::vector<std::pair<std::string, StartEstimate>> estimates(Instant now) const;  // of all jobs of which it can be said, by id
+    // How long a job runs in all as far as is known: said, else learned.
+    std::optional<RunTime> expected_run_time(const EngineJob& job) const;
     std::vector<NodeBook> books() const;                               // by node name
     Result<NodeBook> book(const std::string& node) const;
     std::vector<FreeSlice> largest_free() const;  // per GPU model
@@ -241,7 +249,7 @@ class Engine {
     // Where the plugins that queues name come from; null (the default) = there are none. Must outlive the engine or be taken away again.
     void set_hooks(HookSource* hooks);
 
-    // What the policies that learn have learned, as text for the store (Remembered). Not part of the state hash.
+    // What was learned (prices, run times, how good estimates were) as text for the store (Remembered). Not part of the state hash.
     std::string learned() const;
 
     std::uint64_t state_hash() const;

@@ -168,6 +168,7 @@ struct Why {
     std::vector<NodeVerdict> nodes; // node by node, at most 1,000
     std::int64_t fitting = 0;       // nodes that would take one of its tasks now
     std::optional<StartEstimate> estimate;
+    std::string no_estimate;        // why there is none
     std::vector<Change> changes;    // at most one of each kind
     bool more_changes = false;      // the search ended before all kinds were tried to the end; a thorough question goes on
 };
@@ -182,6 +183,7 @@ void describe(V& v, Why& w) {
     v.field("holders", w.holders, "Who holds what is missing.");
     v.field("nodes", w.nodes, "Node by node.");
     v.field("estimate", w.estimate, "When it will start.");
+    v.field("no_estimate", w.no_estimate, "Why that is unknown.");
     v.field("fitting", w.fitting, "Nodes that would take one of its tasks now.");
     v.field("changes", w.changes, "The smallest change of each kind that would start it now.");
     v.field("more_changes", w.more_changes, "Not all kinds of change were tried to the end; ask with thorough=true.");

@@ -110,6 +110,8 @@ class Scheduler {
     void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);
     // A command: it moves jobs.
     void defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply);
+    // When jobs will start, in the order asked for; of those of which nobody knows, why.
+    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
     void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
     // The agents' own tables, of the nodes that answer within `wait`, and where they differ from the books. The comparison allows for what is
     // under way: an agent's row must be in the books with the same slices when its table arrives, and what its agent had reported as running
