@@ -115,7 +115,7 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
+    void hold(JobSlot& job, int task, Slices&& slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
               std::uint64_t decision = 0);
     void release(JobSlot& job, int task, TaskSlot::Life then);
     void gained(int node);

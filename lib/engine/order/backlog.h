@@ -33,19 +33,23 @@ struct Waiting {
     }
 };
 
+struct WaitClass;
+using WaitClasses = std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>>;
+
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::set<Waiting> jobs;
     Blocked blocked;
+    WaitClasses::iterator place;  // its own among those of the queue
     auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    WaitClasses classes;
 };
 
 class Backlog {

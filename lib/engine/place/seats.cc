@@ -4,7 +4,6 @@ namespace crater::engine {
 namespace {
 
 constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr std::uint64_t fetched_ahead = 6;  // nodes of a batch of changes
 constexpr std::uint8_t stands = 254;      // no standing filter turns the node away
 
 }  // namespace
@@ -145,12 +144,13 @@ void Seats::sync() {
     const auto end = cluster_.changes_end();
     if (synced_ == end) return;
     if (synced_ < cluster_.changes_begin() || end - synced_ > entries_.size()) {
-        for (int n = 0; n < cluster_.size(); ++n) refresh(n, false);
+        for (int n = 0; n < cluster_.size(); ++n) entries_[static_cast<std::size_t>(n)].booked = ~Mask{0}, refresh(n, false);
     } else {
         for (auto at = synced_; at < end; ++at) {
-            if (at + fetched_ahead < end) fetch(cluster_.change(at + fetched_ahead));
-            refresh(cluster_.change(at), false);
+            if (end - synced_ > 1) fetch(cluster_.change(at));
+            entries_[static_cast<std::size_t>(cluster_.change(at))].booked |= cluster_.changed_cards(at);
         }
+        for (auto at = synced_; at < end; ++at) refresh(cluster_.change(at), false);
     }
     synced_ = end;
 }
@@ -208,12 +208,18 @@ void Seats::refresh(int n, bool anew) {
 void Seats::measure(int n, Entry& entry, bool known) {
     if (card_rooms_.size() < cluster_.used().cards.size()) card_rooms_.resize(cluster_.used().cards.size());
     CardRoom* const cards = card_rooms_.data() + cluster_.node(n).cards_at;
-    const Room& room = entry.room = known ? room_again(cluster_, n, cards) : room_of(cluster_, n, cards);
+    const bool cards_as_before = known && entry.booked == 0;
+    Room& room = entry.room;
+    if (known)
+        update_room(cluster_, n, entry.booked, room, cards);
+    else
+        room = room_of(cluster_, n, cards);
+    entry.booked = 0;
     Standing& has = entry.has;
     has.cpu = cpu_.index(room.cpu, has.cpu);
     has.cpu_only = cpu_only_.index(room.cpu_only, has.cpu_only);
     has.memory = memory_.index(room.memory, has.memory);
-    if (room.card_type < 0) return;
+    if (room.card_type < 0 || cards_as_before) return;
     const CardThresholds& of_type = cards_[static_cast<std::size_t>(room.card_type)];
     has.idle = of_type.idle.index(room.idle_count, has.idle);
     has.card_memory = of_type.memory.index(room.card_memory, has.card_memory);

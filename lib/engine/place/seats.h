@@ -57,6 +57,7 @@ class Seats {
         Standing has;
         std::uint32_t condition = 0;
         std::uint64_t version = 0;
+        Mask booked = 0;  // cards with bookings since it was measured
         bool counted = false;
         SeatSet eligible;  // by what the node is and whether it takes work
         SeatSet open;      // by that and by what is free; kept only while a seat has levels

@@ -54,6 +54,8 @@ class Tenants {
     void charge_anyway(int tenant,
                        const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
+    // Whether there is any cap on it or above.
+    bool capped(int tenant) const;
     Ceiling over(int tenant, const Amounts& amounts,
                  bool of_empty = false) const;  // without what is held: the ceiling itself
     // Counts what could let a job of this tenant start: releases below it and changed caps.
@@ -69,6 +71,7 @@ class Tenants {
         std::string path;
         int parent = -1;
         Amounts caps = none();  // -1: none
+        bool capped = false;    // there is one
         Amounts held{};
         std::uint64_t eased = 0;
     };

@@ -85,7 +85,9 @@ class Cluster {
     // Nodes whose version changed, in order; positions in it never shift, older ones may be gone.
     std::uint64_t changes_begin() const { return changes_base_; }
     std::uint64_t changes_end() const { return changes_base_ + changes_.size(); }
-    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)]; }
+    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].node; }
+    // Cards of that node that are not as they were; all of them when more than a booking changed.
+    Mask changed_cards(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].cards; }
 
     Allocation to_allocation(const Slices& slices) const;
     // Parts that the node does not have (any more) are added to it as gone, so that the books stay whole.
@@ -101,7 +103,7 @@ class Cluster {
     int card_position(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
     void put_in_order(int n);
-    void moved(int n);
+    void moved(int n, Mask cards);
     void find_overcommit();
     void find_watermark(const Node& node, Live& live) const;
 
@@ -125,7 +127,11 @@ class Cluster {
     std::vector<std::uint32_t> conditions_;
     std::uint64_t version_ = 0;
     std::vector<Step> trail_;
-    std::vector<int> changes_;
+    struct Change {
+        int node;
+        Mask cards;
+    };
+    std::vector<Change> changes_;
     std::uint64_t changes_base_ = 0;
     Crowds crowds_;
     std::vector<int> maintained_;  // nodes with windows
