@@ -48,7 +48,11 @@ Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
 }
 
 int Engine::Impl::position_of(std::string_view id) const {
-    return job_positions_.find(hash64(id), [&](int position) { return job(position).info.id == id; });
+    return job_positions_.find(hash64(id), [&](int position) {
+        const JobSlot& slot = job(position);
+        fetch(&slot, sizeof slot);
+        return slot.info.id == id;
+    });
 }
 
 JobSlot& Engine::Impl::job_named(const std::string& id) {
@@ -280,6 +284,7 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
+    if (slot.held > 0) fetch_node(slot.tasks.front().slices.node);
     delist(slot);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });

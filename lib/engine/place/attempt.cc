@@ -101,6 +101,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             }
             out.slices.push_back(std::move(*slices));
         } else {
+            fetch(&held_on_[static_cast<std::size_t>(spot.node)]);
             Slices& slices = out.slices.emplace_back();
             if (alone || !seats_.take(slot.shape, spot, slices)) {
                 Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);

@@ -157,15 +157,9 @@ void Seats::sync() {
 
 // What `refresh` will read of a node, asked of the memory ahead of time: the nodes of a batch are anywhere.
 void Seats::fetch(int n) const {
-    const auto at = static_cast<std::size_t>(n);
-    const auto cards = static_cast<std::size_t>(cluster_.node(n).cards_at);
-    __builtin_prefetch(&entries_[at]);
-    __builtin_prefetch(&entries_[at].eligible);
-    __builtin_prefetch(&cluster_.used().nodes[at]);
-    if (cards < card_rooms_.size()) {
-        __builtin_prefetch(&card_rooms_[cards]);
-        __builtin_prefetch(&cluster_.used().cards[cards]);
-    }
+    const Entry& entry = entries_[static_cast<std::size_t>(n)];
+    engine::fetch(&entry, sizeof entry);
+    engine::fetch(card_rooms_.data() + cluster_.node(n).cards_at, 8 * sizeof(CardRoom));
     fit_.fetch(n);
 }
 
@@ -207,7 +201,10 @@ void Seats::refresh(int n, bool anew) {
 // `known`: nothing but bookings changed it.
 void Seats::measure(int n, Entry& entry, bool known) {
     if (card_rooms_.size() < cluster_.used().cards.size()) card_rooms_.resize(cluster_.used().cards.size());
-    CardRoom* const cards = card_rooms_.data() + cluster_.node(n).cards_at;
+    const Node& node = cluster_.node(n);
+    entry.cards_at = node.cards_at;
+    entry.cards = static_cast<std::uint16_t>(node.cards.size());
+    CardRoom* const cards = card_rooms_.data() + node.cards_at;
     const bool cards_as_before = known && entry.booked == 0;
     Room& room = entry.room;
     if (known)

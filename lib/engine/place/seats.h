@@ -54,12 +54,14 @@ class Seats {
     };
     struct alignas(64) Entry {
         Room room;
+        std::int32_t cards_at = 0;  // of `card_rooms_`
+        std::uint16_t cards = 0;
+        bool counted = false;
+        std::uint64_t version = 0;
+        SeatSet eligible;  // by what the node is and whether it takes work
         Standing has;
         std::uint32_t condition = 0;
-        std::uint64_t version = 0;
-        Mask booked = 0;  // cards with bookings since it was measured
-        bool counted = false;
-        SeatSet eligible;  // by what the node is and whether it takes work
+        Mask booked = 0;   // cards with bookings since it was measured
         SeatSet open;      // by that and by what is free; kept only while a seat has levels
     };
     // For the cards of one type.
@@ -86,7 +88,7 @@ class Seats {
     void stand(std::size_t seat, int n);
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
-    bool has_left(const Shape& shape, int n, std::size_t left) const;
+    bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
     Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;

@@ -10,6 +10,7 @@
 #include "crater/engine/engine.h"
 #include "crater/model/allocation.h"
 #include "state/crowds.h"
+#include "state/fetch.h"
 #include "state/ledger.h"
 #include "state/node.h"
 
@@ -74,6 +75,16 @@ class Cluster {
     // Counts changes of the node that are not bookings: of its hardware, its flags, its load.
     std::uint32_t condition(int n) const { return conditions_[static_cast<std::size_t>(n)]; }
 
+    // Its rows in the books will be written soon.
+    void fetch_rows(int n) const {
+        const Node& host = node(n);
+        fetch(&versions_[static_cast<std::size_t>(n)]);
+        fetch(&used_.nodes[static_cast<std::size_t>(n)]);
+        fetch(used_.cards.data() + host.cards_at, host.cards.size() * sizeof(CardUse));
+        fetch(used_.domains.data() + host.domains_at, sizeof(DomainUse) + 1);
+        fetch(used_.cores.data() + host.cores_at);
+        fetch(host.cards.data());
+    }
     void book(const Slices& slices, int sign);
     void touch(int n);  // something else about it changed
     // Tentative bookings: the slices must outlive the trial.
