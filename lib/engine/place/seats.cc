@@ -1,5 +1,7 @@
 #include "place/seats.h"
 
+#include <utility>
+
 namespace crater::engine {
 namespace {
 
@@ -52,7 +54,7 @@ void Seats::leave(int shape) {
 void Seats::forget() {
     for (auto& seat : seats_)
         if (seat) seat->standing.clear();
-    built_ = false;
+    built_ = measured_ = false;
 }
 
 void Seats::levels_changed() {
@@ -63,10 +65,12 @@ void Seats::levels_changed() {
     }
 }
 
-// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays.
+// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do the rooms and the index
+// when there is but a new seat.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
     const bool reordered = layout_ != cluster_.layout();
+    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) || entries_.size() != nodes;
     layout_ = cluster_.layout();
     types_ = static_cast<std::size_t>(cluster_.type_count());
     const auto needs = [&](auto need_of) {
@@ -94,17 +98,24 @@ void Seats::build() {
     for (auto& seat : seats_)
         if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
     entries_.resize(nodes);
-    fit_.reset(cluster_);
+    if (anew) fit_.reset(cluster_);
     mixed_ = 0;
     for (const int n : cluster_.by_name()) mixed_ += cluster_.node(n).present && cluster_.node(n).mixed;
     for (std::size_t n = 0; n < nodes; ++n) {
-        entries_[n].counted = false;
-        refresh(static_cast<int>(n), true);
+        Entry& entry = entries_[n];
+        const bool counted = std::exchange(entry.counted, false);
+        if (anew || entry.version != cluster_.version(static_cast<int>(n))) {
+            refresh(static_cast<int>(n), true);
+        } else if (counted) {
+            find_standing(entry, true);
+            census(entry.has, entry.room.card_type, 1);
+            entry.counted = true;
+        }
     }
     for (std::size_t s = 0; s < seats_.size(); ++s)
         if (seats_[s] && seats_[s]->standing.empty()) fill(s);
     synced_ = cluster_.changes_end();
-    built_ = true;
+    built_ = measured_ = true;
 }
 
 bool Seats::is_square(const Shape& shape) const {
@@ -132,7 +143,7 @@ void Seats::fill(std::size_t s) {
     for (int n = 0; n < cluster_.size(); ++n) {
         stand(s, n);
         Entry& entry = entries_[static_cast<std::size_t>(n)];
-        entry.open = room_for(entry);
+        if (treed_.any()) entry.open = room_for(entry);
         if (!seat.indexed && entry.open.has(s)) seat.levels.pend(n);
     }
 }
@@ -212,11 +223,16 @@ void Seats::measure(int n, Entry& entry, bool known) {
     else
         room = room_of(cluster_, n, cards);
     entry.booked = 0;
+    find_standing(entry, !cards_as_before);
+}
+
+void Seats::find_standing(Entry& entry, bool cards_too) {
+    const Room& room = entry.room;
     Standing& has = entry.has;
     has.cpu = cpu_.index(room.cpu, has.cpu);
     has.cpu_only = cpu_only_.index(room.cpu_only, has.cpu_only);
     has.memory = memory_.index(room.memory, has.memory);
-    if (room.card_type < 0 || cards_as_before) return;
+    if (room.card_type < 0 || !cards_too) return;
     const CardThresholds& of_type = cards_[static_cast<std::size_t>(room.card_type)];
     has.idle = of_type.idle.index(room.idle_count, has.idle);
     has.card_memory = of_type.memory.index(room.card_memory, has.card_memory);

@@ -82,6 +82,7 @@ class Seats {
     void refresh(int n, bool anew);
     void fetch(int n) const;
     void measure(int n, Entry& entry, bool known);
+    void find_standing(Entry& entry, bool cards_too);
     void census(const Standing& standing, int card_type, int by);
     void recount(const Standing& before, const Standing& now, int card_type);
     SeatSet room_for(const Entry& entry) const;
@@ -101,6 +102,7 @@ class Seats {
     std::uint64_t clock_ = 0, layout_ = 0, synced_ = 0;
     std::size_t types_ = 0;  // card types the thresholds know
     bool built_ = false;
+    bool measured_ = false;  // the rooms and the index are those of this layout and these settings
     std::vector<Entry> entries_;        // by node
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
