@@ -63,7 +63,11 @@ Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
 }
 
 int Engine::Impl::position_of(std::string_view id) const {
-    return job_positions_.find(hash64(id), [&](int position) { return job(position).info.id == id; });
+    return job_positions_.find(hash64(id), [&](int position) {
+        const JobSlot& slot = job(position);
+        fetch(&slot, sizeof slot);
+        return slot.info.id == id;
+    });
 }
 
 JobSlot& Engine::Impl::job_named(const std::string& id) {
@@ -305,6 +309,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     tell_time(fact.at);
     learn_run_time(slot, fact.at);
+    if (slot.held > 0) fetch_node(slot.tasks.front().slices.node);
     delist(slot);
     reservations_.forget(slot.position);
     estimates_.forget(slot.position);

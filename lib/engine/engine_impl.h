@@ -132,9 +132,14 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
+    void hold(JobSlot& job, int task, Slices&& slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
               std::uint64_t decision = 0);
     void release(JobSlot& job, int task, TaskSlot::Life then);
+    void fetch_node(int n) const {
+        if (n < 0) return;
+        fetch(&held_on_[static_cast<std::size_t>(n)]);
+        cluster_.fetch_rows(n);
+    }
     void gained(int node);
     void drop_pledge(JobSlot& job);
     void victim_done(JobSlot& victim);

@@ -30,8 +30,9 @@ std::vector<int> Backlog::in_order() const {
 }
 
 WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
-    auto& slot = queue(q).classes[like.key()];
-    if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
+    const auto place = queue(q).classes.try_emplace(like.key()).first;
+    auto& slot = place->second;
+    if (!slot) slot = std::make_unique<WaitClass>(std::move(like)), slot->place = place;
     // A job in front of equals is blocked by what blocks them, so the class stays as it is.
     CRATER_CHECK(slot->jobs.insert(job), "a job waits twice");
     ++size_;
@@ -41,7 +42,7 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
-    if (from.jobs.empty()) queue(q).classes.erase(from.key());
+    if (from.jobs.empty()) queue(q).classes.erase(from.place);
 }
 
 bool Turn::operator<(const Turn& o) const {

@@ -46,6 +46,9 @@ struct Waiting {
 // A set that also says how many come before one.
 using WaitingSet = RankedSet<Waiting>;
 
+struct WaitClass;
+using WaitClasses = std::map<std::tuple<int, int, int, int, std::uint64_t, int, int>, std::unique_ptr<WaitClass>>;
+
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
@@ -54,6 +57,7 @@ struct WaitClass {
     std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
     WaitingSet jobs;
     Blocked blocked;
+    WaitClasses::iterator place;  // its own among those of the queue
     bool look = true;  // in this pass; else it is passed over, and only its place is kept
     int kept_for = -1;  // job for which a place is kept
     const Waiting& head() const { return *jobs.begin(); }
@@ -63,7 +67,7 @@ struct WaitClass {
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int, int>, std::unique_ptr<WaitClass>> classes;
+    WaitClasses classes;
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 

@@ -24,6 +24,7 @@ Amounts Engine::Impl::least_amounts(const Shape& shape) const {
 }
 
 Ceiling Engine::Impl::least_ceiling(const JobSlot& slot) {
+    if (!tenants_.capped(slot.tenant)) return {};
     Amounts amounts = least_amounts(shapes_.at(slot.shape));
     for (auto& amount : amounts) amount = saturating_product(amount, slot.waiting);
     amounts[jobs_kind] = slot.held == 0 ? 1 : 0;
@@ -69,9 +70,9 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     const bool alone = shape.own_tasks_matter();
     const bool foresees = predicts() && !alone && foresight == Foresight::predict;
     const bool asks = hooks_ && !alone && slot.queue >= 0 && !backlog_.queue(slot.queue).spec.plugins.empty();
-    std::optional<Column> own_view;
+    std::unique_ptr<Column> own_view;
     std::optional<Trace> later;  // of a task that is not the first
-    if (alone) own_view.emplace(), count_own_tasks(slot);
+    if (alone) own_view = std::make_unique<Column>(), count_own_tasks(slot);
     if (shape.near() && fill_near(slot, out.slices, out.trace)) out.kind = Outcome::placed;
     if (shape.topology.required && out.slices.empty()) return out;
     for (int i = static_cast<int>(out.slices.size()); i < slot.waiting; ++i) {
@@ -100,6 +101,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             }
             out.slices.push_back(std::move(*slices));
         } else {
+            fetch(&held_on_[static_cast<std::size_t>(spot.node)]);
             Slices& slices = out.slices.emplace_back();
             if (alone || !seats_.take(slot.shape, spot, slices)) {
                 Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
@@ -112,7 +114,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
         cluster_.try_book(out.slices.back(), 1);
         out.kind = Outcome::placed;
     }
-    if (out.kind == Outcome::placed) {
+    if (out.kind == Outcome::placed && tenants_.capped(slot.tenant)) {
         for (const Slices& slices : out.slices) {
             const Amounts amounts = amounts_of(slices);
             for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];

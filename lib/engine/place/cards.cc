@@ -170,7 +170,9 @@ void slices_of_room(const Shape& shape, const Cluster& cluster, int n, const Roo
     const CardNeed& need = shape.need(cluster, room.card_type);
     const auto c = card >= 0 ? static_cast<std::size_t>(card) : card_of_room(need, room.idle, cards, node.cards.size(), beside);
     out.cards.push_back(need.slice(c));
-    const int home = node.cards[c].domain;
+    int home = -1;
+    for (std::size_t d = 0; d < node.domains.size(); ++d)
+        if (has(node.domain_cards[d], c)) home = static_cast<int>(d);
     if (has(beside, c) && node.domains[static_cast<std::size_t>(home)].id >= 0) out.domain = home;
     pick_cores(node, cluster.used(), shape.cpu, home, out);
 }

@@ -30,7 +30,7 @@ struct Room {
 class Cluster;
 // The packed room of a node and its cards (an entry per card of the node).
 Room room_of(const Cluster& cluster, int node, CardRoom* cards);
-// The same, where `cards` are those of the same node before bookings changed it, and of nothing else that did.
-Room room_again(const Cluster& cluster, int node, CardRoom* cards);
+// Brings them up to date after bookings on these of its cards; nothing else may have changed.
+void update_room(const Cluster& cluster, int node, Mask booked, Room& room, CardRoom* cards);
 
 }  // namespace crater::engine

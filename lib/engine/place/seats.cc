@@ -1,10 +1,11 @@
 #include "place/seats.h"
 
+#include <utility>
+
 namespace crater::engine {
 namespace {
 
 constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr std::uint64_t fetched_ahead = 6;  // nodes of a batch of changes
 constexpr std::uint8_t stands = 254;      // no standing filter turns the node away
 
 }  // namespace
@@ -53,7 +54,7 @@ void Seats::leave(int shape) {
 void Seats::forget() {
     for (auto& seat : seats_)
         if (seat) seat->standing.clear();
-    built_ = false;
+    built_ = measured_ = false;
 }
 
 void Seats::levels_changed() {
@@ -64,10 +65,12 @@ void Seats::levels_changed() {
     }
 }
 
-// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays.
+// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do the rooms and the index
+// when there is but a new seat.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
     const bool reordered = layout_ != cluster_.layout();
+    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) || entries_.size() != nodes;
     layout_ = cluster_.layout();
     types_ = static_cast<std::size_t>(cluster_.type_count());
     const auto needs = [&](auto need_of) {
@@ -95,17 +98,24 @@ void Seats::build() {
     for (auto& seat : seats_)
         if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
     entries_.resize(nodes);
-    fit_.reset(cluster_);
+    if (anew) fit_.reset(cluster_);
     mixed_ = 0;
     for (const int n : cluster_.by_name()) mixed_ += cluster_.node(n).present && cluster_.node(n).mixed;
     for (std::size_t n = 0; n < nodes; ++n) {
-        entries_[n].counted = false;
-        refresh(static_cast<int>(n), true);
+        Entry& entry = entries_[n];
+        const bool counted = std::exchange(entry.counted, false);
+        if (anew || entry.version != cluster_.version(static_cast<int>(n))) {
+            refresh(static_cast<int>(n), true);
+        } else if (counted) {
+            find_standing(entry, true);
+            census(entry.has, entry.room.card_type, 1);
+            entry.counted = true;
+        }
     }
     for (std::size_t s = 0; s < seats_.size(); ++s)
         if (seats_[s] && seats_[s]->standing.empty()) fill(s);
     synced_ = cluster_.changes_end();
-    built_ = true;
+    built_ = measured_ = true;
 }
 
 bool Seats::is_square(const Shape& shape) const {
@@ -133,7 +143,7 @@ void Seats::fill(std::size_t s) {
     for (int n = 0; n < cluster_.size(); ++n) {
         stand(s, n);
         Entry& entry = entries_[static_cast<std::size_t>(n)];
-        entry.open = room_for(entry);
+        if (treed_.any()) entry.open = room_for(entry);
         if (!seat.indexed && entry.open.has(s)) seat.levels.pend(n);
     }
 }
@@ -145,27 +155,22 @@ void Seats::sync() {
     const auto end = cluster_.changes_end();
     if (synced_ == end) return;
     if (synced_ < cluster_.changes_begin() || end - synced_ > entries_.size()) {
-        for (int n = 0; n < cluster_.size(); ++n) refresh(n, false);
+        for (int n = 0; n < cluster_.size(); ++n) entries_[static_cast<std::size_t>(n)].booked = ~Mask{0}, refresh(n, false);
     } else {
         for (auto at = synced_; at < end; ++at) {
-            if (at + fetched_ahead < end) fetch(cluster_.change(at + fetched_ahead));
-            refresh(cluster_.change(at), false);
+            if (end - synced_ > 1) fetch(cluster_.change(at));
+            entries_[static_cast<std::size_t>(cluster_.change(at))].booked |= cluster_.changed_cards(at);
         }
+        for (auto at = synced_; at < end; ++at) refresh(cluster_.change(at), false);
     }
     synced_ = end;
 }
 
 // What `refresh` will read of a node, asked of the memory ahead of time: the nodes of a batch are anywhere.
 void Seats::fetch(int n) const {
-    const auto at = static_cast<std::size_t>(n);
-    const auto cards = static_cast<std::size_t>(cluster_.node(n).cards_at);
-    __builtin_prefetch(&entries_[at]);
-    __builtin_prefetch(&entries_[at].eligible);
-    __builtin_prefetch(&cluster_.used().nodes[at]);
-    if (cards < card_rooms_.size()) {
-        __builtin_prefetch(&card_rooms_[cards]);
-        __builtin_prefetch(&cluster_.used().cards[cards]);
-    }
+    const Entry& entry = entries_[static_cast<std::size_t>(n)];
+    engine::fetch(&entry, sizeof entry);
+    engine::fetch(card_rooms_.data() + cluster_.node(n).cards_at, 8 * sizeof(CardRoom));
     fit_.fetch(n);
 }
 
@@ -207,13 +212,27 @@ void Seats::refresh(int n, bool anew) {
 // `known`: nothing but bookings changed it.
 void Seats::measure(int n, Entry& entry, bool known) {
     if (card_rooms_.size() < cluster_.used().cards.size()) card_rooms_.resize(cluster_.used().cards.size());
-    CardRoom* const cards = card_rooms_.data() + cluster_.node(n).cards_at;
-    const Room& room = entry.room = known ? room_again(cluster_, n, cards) : room_of(cluster_, n, cards);
+    const Node& node = cluster_.node(n);
+    entry.cards_at = node.cards_at;
+    entry.cards = static_cast<std::uint16_t>(node.cards.size());
+    CardRoom* const cards = card_rooms_.data() + node.cards_at;
+    const bool cards_as_before = known && entry.booked == 0;
+    Room& room = entry.room;
+    if (known)
+        update_room(cluster_, n, entry.booked, room, cards);
+    else
+        room = room_of(cluster_, n, cards);
+    entry.booked = 0;
+    find_standing(entry, !cards_as_before);
+}
+
+void Seats::find_standing(Entry& entry, bool cards_too) {
+    const Room& room = entry.room;
     Standing& has = entry.has;
     has.cpu = cpu_.index(room.cpu, has.cpu);
     has.cpu_only = cpu_only_.index(room.cpu_only, has.cpu_only);
     has.memory = memory_.index(room.memory, has.memory);
-    if (room.card_type < 0) return;
+    if (room.card_type < 0 || !cards_too) return;
     const CardThresholds& of_type = cards_[static_cast<std::size_t>(room.card_type)];
     has.idle = of_type.idle.index(room.idle_count, has.idle);
     has.card_memory = of_type.memory.index(room.card_memory, has.card_memory);

@@ -54,11 +54,14 @@ class Seats {
     };
     struct alignas(64) Entry {
         Room room;
+        std::int32_t cards_at = 0;  // of `card_rooms_`
+        std::uint16_t cards = 0;
+        bool counted = false;
+        std::uint64_t version = 0;
+        SeatSet eligible;  // by what the node is and whether it takes work
         Standing has;
         std::uint32_t condition = 0;
-        std::uint64_t version = 0;
-        bool counted = false;
-        SeatSet eligible;  // by what the node is and whether it takes work
+        Mask booked = 0;   // cards with bookings since it was measured
         SeatSet open;      // by that and by what is free; kept only while a seat has levels
     };
     // For the cards of one type.
@@ -79,13 +82,14 @@ class Seats {
     void refresh(int n, bool anew);
     void fetch(int n) const;
     void measure(int n, Entry& entry, bool known);
+    void find_standing(Entry& entry, bool cards_too);
     void census(const Standing& standing, int card_type, int by);
     void recount(const Standing& before, const Standing& now, int card_type);
     SeatSet room_for(const Entry& entry) const;
     void stand(std::size_t seat, int n);
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
-    bool has_left(const Shape& shape, int n, std::size_t left) const;
+    bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
     Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;
@@ -98,6 +102,7 @@ class Seats {
     std::uint64_t clock_ = 0, layout_ = 0, synced_ = 0;
     std::size_t types_ = 0;  // card types the thresholds know
     bool built_ = false;
+    bool measured_ = false;  // the rooms and the index are those of this layout and these settings
     std::vector<Entry> entries_;        // by node
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed

@@ -29,17 +29,16 @@ Level Seats::level_on(const Seat& seat, int n) const {
 
 // Whether a node that the index names fits and leaves so much over: it is named for its cores and for each of its cards, but may lack
 // the rest, and the card may not be the one it would give.
-bool Seats::has_left(const Shape& shape, int n, std::size_t left) const {
-    const Room& room = entries_[static_cast<std::size_t>(n)].room;
+bool Seats::has_left(const Shape& shape, const Entry& entry, std::size_t left) const {
+    const Room& room = entry.room;
     if (shape.cpu > (shape.cards > 0 ? room.cpu : room.cpu_only) || shape.memory > room.memory) return false;
     if (shape.cards == 0) return true;
     const CardNeed& need = shape.need(cluster_, room.card_type);
     if (need.whole) return true;
-    const Node& node = cluster_.node(n);
-    const CardRoom* const cards = card_rooms_.data() + node.cards_at;
+    const CardRoom* const cards = card_rooms_.data() + entry.cards_at;
     const auto memory = need.room(), compute = need.compute;
     int least = INT_MAX;  // of the cards that serve
-    for (std::size_t c = 0, count = node.cards.size(); c < count; ++c) {
+    for (std::size_t c = 0, count = entry.cards; c < count; ++c) {
         const bool serves = cards[c].memory >= memory && cards[c].compute >= compute;
         least = std::min(least, serves ? int{cards[c].left} : INT_MAX);
     }
@@ -93,7 +92,8 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
         const Shape& wants = judge_.shape(shape);
         fit_.walk(cluster_, wants, [&](int n, std::size_t left, std::int32_t level) {
             ++looked;
-            if (entries_[static_cast<std::size_t>(n)].eligible.has(*s) && has_left(wants, n, left)) out.push_back({n, level});
+            const Entry& entry = entries_[static_cast<std::size_t>(n)];
+            if (entry.eligible.has(*s) && has_left(wants, entry, left)) out.push_back({n, level});
             return out.size() < count;
         });
         return out;
@@ -141,10 +141,11 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     const Shape& shape = judge_.shape(seats_[s]->shape);
     fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
         if (winner && --patience < 0) return false;
-        if (!entries_[static_cast<std::size_t>(n)].eligible.has(s)) return true;
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (!entry.eligible.has(s)) return true;
         ++looked;
-        if (!has_left(shape, n, left)) return true;
-        if (!winner) winner = {n, level};
+        if (!has_left(shape, entry, left)) return true;
+        if (!winner) winner = {n, level}, cluster_.fetch_rows(n);
         if (!trace) return false;
         trace->best[count++] = {n, level};
         return count < trace->best.size();

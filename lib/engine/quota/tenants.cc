@@ -83,7 +83,14 @@ int Tenants::nearest(const std::string& path) const {
 void Tenants::set(const Tenant& tenant) {
     Book& book = books_[static_cast<std::size_t>(intern(tenant.path))];
     for (std::size_t kind = 0; kind < quota_kinds; ++kind) book.caps[kind] = quota_rows[kind].cap(tenant.hard);
+    book.capped = book.caps != none();
     ++book.eased;
+}
+
+bool Tenants::capped(int tenant) const {
+    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent)
+        if (books_[static_cast<std::size_t>(t)].capped) return true;
+    return false;
 }
 
 Ceiling Tenants::over(int tenant, const Amounts& amounts, bool of_empty) const {

@@ -58,6 +58,8 @@ class Tenants {
                        const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
     void add(int tenant, const Amounts& amounts, int sign);  // tried, and to be taken back: nobody who waits is told
+    // Whether there is any cap on it or above.
+    bool capped(int tenant) const;
     Ceiling over(int tenant, const Amounts& amounts,
                  bool of_empty = false) const;  // without what is held: the ceiling itself
     // Counts what could let a job of this tenant start: releases below it and changed caps.
@@ -83,6 +85,7 @@ class Tenants {
         std::string path;
         int parent = -1;
         Amounts caps = none();  // -1: none
+        bool capped = false;    // there is one
         Amounts held{};
         std::uint64_t eased = 0;
         Decayed use;

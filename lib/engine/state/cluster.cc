@@ -177,12 +177,12 @@ Mask Cluster::calm_cards(int n) const {
 
 void Cluster::touch(int n) {
     ++conditions_[static_cast<std::size_t>(n)];
-    moved(n);
+    moved(n, ~Mask{0});
 }
 
-void Cluster::moved(int n) {
+void Cluster::moved(int n, Mask cards) {
     versions_[static_cast<std::size_t>(n)] = ++version_;
-    changes_.push_back(n);
+    changes_.push_back({n, cards});
     if (changes_.size() > changes_kept) {
         changes_base_ += changes_.size() / 2;
         changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(changes_.size() / 2));
@@ -191,7 +191,9 @@ void Cluster::moved(int n) {
 
 void Cluster::book(const Slices& slices, int sign) {
     used_.book(node(slices.node), slices, sign);
-    moved(slices.node);
+    Mask cards = 0;
+    for (const auto& slice : slices.cards) cards |= Mask{1} << slice.card;
+    moved(slices.node, slices.node_exclusive ? ~Mask{0} : cards);
 }
 
 void Cluster::try_book(const Slices& slices, int sign) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace crater::engine {
@@ -48,10 +50,14 @@ class Few {
         while (size_ < size) std::construct_at(data() + size_++);
         while (size_ > size) std::destroy_at(data() + --size_);
     }
-    void clear() { resize(0); }
+    void clear() {
+        std::destroy(begin(), end());
+        size_ = 0;
+    }
 
   private:
     T*& apart() { return *reinterpret_cast<T**>(room_); }
+    static constexpr bool plain = std::is_trivially_copyable_v<T>;
     void append(const Few& other) {
         if (other.size_ > capacity_) grow(other.size_);
         std::uninitialized_copy(other.begin(), other.end(), data());
@@ -59,14 +65,15 @@ class Few {
     }
     // This one is empty and has no memory apart.
     void take(Few& other) {
-        if (other.capacity_ == N) {
+        if (plain || other.capacity_ != N) {  // its entries or where they are, as bytes
+            std::memcpy(room_, other.room_, sizeof room_);
+            size_ = std::exchange(other.size_, 0);
+            capacity_ = std::exchange(other.capacity_, N);
+        } else {
             std::uninitialized_move(other.begin(), other.end(), data());
             size_ = other.size_;
-            return other.clear();
+            other.clear();
         }
-        apart() = other.apart();
-        size_ = std::exchange(other.size_, 0);
-        capacity_ = std::exchange(other.capacity_, N);
     }
     void grow(std::size_t needed) {
         const std::size_t wanted = std::max<std::size_t>(needed, std::size_t{2} * capacity_);

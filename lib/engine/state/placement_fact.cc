@@ -1,8 +1,5 @@
 #include "state/placement_fact.h"
 
-#include <array>
-#include <vector>
-
 #include "crater/base/ids.h"
 #include "state/fact_hash.h"
 
@@ -11,30 +8,20 @@ namespace {
 
 std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-// Whole numbers in a fixed order; most placements fit the room at hand.
+// Whole numbers in a fixed order.
 class Numbers {
   public:
     void add(std::int64_t value) {
-        if (count_ < few_.size() && many_.empty())
-            few_[count_++] = value;
-        else
-            spill(value);
+        hash_ = (hash_ ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+        hash_ ^= hash_ >> 32;
     }
     std::uint64_t hash(std::uint64_t set) {
         add(number(set));
-        const std::int64_t* data = many_.empty() ? few_.data() : many_.data();
-        const std::size_t size = many_.empty() ? count_ : many_.size();
-        return hash64({reinterpret_cast<const char*>(data), size * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
+        return mixed(number(hash_));
     }
 
   private:
-    void spill(std::int64_t value) {
-        if (many_.empty()) many_.assign(few_.begin(), few_.end());
-        many_.push_back(value);
-    }
-    std::array<std::int64_t, 64> few_;
-    std::size_t count_ = 0;
-    std::vector<std::int64_t> many_;
+    std::uint64_t hash_ = mixed(static_cast<std::int64_t>(FactKind::placement));
 };
 
 std::int64_t name_number(std::string_view name) { return name.empty() ? 0 : number(hash64(name)); }
