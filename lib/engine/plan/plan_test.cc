@@ -285,7 +285,7 @@ struct BruteForce {
 
 TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
     int planned = 0, impossible = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
         SeededRng rng(seed);
         Engine engine;
         BruteForce brute;
@@ -296,9 +296,9 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
             engine.apply(NodeSet{make_node(name, 4)});
             int left = 4;
             brute.jobs.emplace_back();
-            while (left > 0 && rng.below(4)) {
-                const int size = static_cast<int>(1 + rng.below(std::min(left, 3)));
-                const bool fixed = rng.below(4) == 0;
+            while (left > 0 && rng.below(3)) {
+                const int size = static_cast<int>(1 + rng.below(static_cast<std::uint64_t>(std::min(left, 2))));
+                const bool fixed = rng.below(8) == 0;
                 auto job = a_job("j" + std::to_string(id++)).gpus(1000 * size);
                 if (!fixed) job.preemptible(), brute.jobs.back().push_back(size);
                 // Where it runs is a fact.
@@ -312,7 +312,7 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
             }
             brute.free.push_back(left);
         }
-        brute.wants = static_cast<int>(2 + rng.below(3));
+        brute.wants = static_cast<int>(3 + rng.below(2));
         engine.apply(JobAdded{a_job("want").gpus(1000 * brute.wants).at(99)});
         const int fewest = brute.fewest(4);
         if (fewest == 0) continue;

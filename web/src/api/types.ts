@@ -421,6 +421,15 @@ export interface NodeVerdict {
   detail?: string
 }
 
+export interface Change {
+  kind: string
+  text?: string
+  from?: number
+  to?: number
+  unit?: string
+  value?: string
+}
+
 export interface Why {
   summary?: string
   binding?: string
@@ -430,4 +439,7 @@ export interface Why {
   rejections?: Rejection[]
   holders?: Holder[]
   nodes?: NodeVerdict[]
+  fitting?: number
+  changes?: Change[]
+  more_changes?: boolean
 }
