@@ -310,7 +310,8 @@ void Engine::Impl::Changes::looser_topology() {
         JobSlot probe = slot_;
         probe.shape = e_.shapes_.take(e_.shape_of(spec, slot_.info.queue, slot_.crowd));
         const auto mark = e_.cluster_.mark();
-        const bool starts = e_.fill(probe).kind == Outcome::placed;
+        const Outcome outcome = e_.fill(probe);
+        const bool starts = outcome.kind == Outcome::placed;
         e_.cluster_.undo_to(mark);
         e_.shapes_.drop(probe.shape);
         if (starts) {
