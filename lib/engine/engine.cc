@@ -255,6 +255,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot->id_hash = hash64(fact.job.id);
     if (fact.job.profile) slot->profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
+    timed_ += says_length(fact.job);
     job_positions_.add(slot->id_hash, position);
     pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
     set_fact(slot->fact, job_fact(*slot));
@@ -291,6 +292,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     victim_done(slot);
     set_fact(slot.fact, 0);
     if (slot.info.profile) --profiles_;
+    timed_ -= says_length(slot.info);
     shapes_.drop(slot.shape);
     cluster_.crowds().drop(slot.crowd);
     ++holdings_;  // its position and its shape may be given to others
