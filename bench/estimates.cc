@@ -134,7 +134,7 @@ void cost(int nodes, int waiting, double& all_s, double& one_us, double& pass_ms
 
 int run(int argc, char** argv) {
     std::string path = "../shared/bench/philly/philly.csv", known = "exact", order = "fair";
-    int nodes = 64, every = 8, depth = 100;
+    int nodes = 64, every = 8, depth = 4;
     std::size_t jobs_max = SIZE_MAX;
     bool costs = false;
     for (int i = 1; i + 1 < argc; i += 2) {

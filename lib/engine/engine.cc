@@ -287,6 +287,7 @@ void Engine::Impl::on(const JobAdded& fact) {
     slot.spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
     slot.id_hash = hash64(fact.job.id);
     if (fact.job.profile) slot.profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
+    timed_ += says_length(fact.job);
     job_positions_.add(slot.id_hash, slot.position);
     pricing_.arrived(slot.shape, shapes_.at(slot.shape), static_cast<std::int64_t>(slot.tasks.size()));
     set_fact(slot.fact, job_fact(slot));
@@ -329,6 +330,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     }
     drop_pledge(slot);
     victim_done(slot);
+    timed_ -= says_length(slot.info);
     cluster_.crowds().drop(slot.crowd);
     ++holdings_;  // its position and its shape may be given to others
     job_slots_.give_back(std::exchange(jobs_[static_cast<std::size_t>(position)], nullptr));

@@ -212,12 +212,14 @@ class Engine::Impl {
     // Forecasting: how long jobs run (forecast/learn.cc)
     void learn_run_time(const JobSlot& slot, Instant at);
     static int length_class(const EngineJob& job);
+    static bool says_length(const EngineJob& job) { return length_class(job) > 0 || job.spec->time_limit.count() > 0; }
     Instant started(const JobSlot& slot) const;  // 0: holds nothing
     Instant busy_until(const JobSlot& slot, Instant now);
     Instant done_by(const JobSlot& slot, Instant now) const;  // if it starts now
     Millis left_of(const JobSlot& slot) const;  // by when nine in ten like it are over, if it starts now; the longest: not known
     // Keeping places (forecast/backfill.cc)
     bool keeps_place(const WaitClass& members) const;
+    std::uint64_t domain_of(const Shape& shape) const;
     void keep_place(JobSlot& slot, Instant now);
     void leave_place(const JobSlot& slot);
     bool still_good(const Reservation& place, const JobSlot& slot, Instant now);
@@ -381,6 +383,7 @@ class Engine::Impl {
         std::vector<std::pair<std::int64_t, int>> jobs;  // amount and position, the largest first
     } quota_holders_;  // of the last question
     RunTimes run_times_;
+    int timed_ = 0;  // jobs that say how long they run
     Reservations reservations_;
     std::vector<End> ends_;  // of the last question about one node
     Estimates estimates_;

@@ -1,5 +1,6 @@
-// Backfill: what blocks the first of its kind keeps a place, on the nodes where it fits at the earliest; whoever comes after it may start
-// now only if it delays none of these places. Kept for the first `backfill_depth` kinds in the order of the pass.
+// Backfill: the blocked first of its kind keeps a place, on the nodes where it fits at the earliest; whoever comes after it may start now
+// only if it delays none of these places. Kept for the first `backfill_depth` kinds of each domain in the order of the pass: with each more,
+// those who come later wait longer behind large ones (on the Philly jobs a depth of 1, 4, 16 lengthens the mean wait by 10, 12, 55 % over none).
 //
 // A place rests on by when nine in ten of what runs there are over. Where what runs has no end in sight there is none, and then nobody
 // is held back: a job never keeps what it could not use. A place stays as it is while it still holds, and moves only to an earlier time, or
@@ -17,8 +18,17 @@ constexpr std::uint64_t nodes_compared = 64;  // that changed; beyond, it is loo
 
 bool Engine::Impl::keeps_place(const WaitClass& members) const {
     const auto depth = static_cast<std::size_t>(cluster_.settings().backfill_depth);
-    if (depth == 0 || members.blocked.why == Blocked::no || members.blocked.why == Blocked::quota) return false;
-    return members.kept_for >= 0 || reservations_.count() < depth;
+    if (depth == 0 || (timed_ == 0 && run_times_.empty()) || members.blocked.why == Blocked::no || members.blocked.why == Blocked::quota) return false;
+    return members.kept_for >= 0 || reservations_.count(domain_of(shapes_.at(members.shape))) < depth;
+}
+
+// The types of cards that serve it; work without cards is a domain of its own.
+std::uint64_t Engine::Impl::domain_of(const Shape& shape) const {
+    if (shape.cards == 0) return 0;
+    std::uint64_t out = 0;
+    for (int t = 0; t < cluster_.type_count(); ++t)
+        if (shape.need(cluster_, t).fails == CardNeed::nothing) out |= std::uint64_t{1} << t % 64;
+    return out;
 }
 
 // The first of a kind, in the order of the pass: what is kept for it is in force for those who come after.
@@ -28,20 +38,26 @@ void Engine::Impl::keep_place(JobSlot& slot, Instant now) {
     if (members.kept_for >= 0 && members.kept_for != slot.position) reservations_.leave(members.kept_for);
     members.kept_for = -1;
     const auto depth = static_cast<std::size_t>(cluster_.settings().backfill_depth);
+    // While no run time is known of any job nothing has an end in sight.
+    if (timed_ == 0 && run_times_.empty()) return leave_place(slot);
+    const auto domain = domain_of(shapes_.at(slot.shape));
     const bool waits_for_room = members.blocked.why == Blocked::room || members.blocked.why == Blocked::reserved;
-    if (!waits_for_room || !slot.pledge.empty() || !slot.victims.empty() || reservations_.force() >= depth) return leave_place(slot);
+    if (!waits_for_room || !slot.pledge.empty() || !slot.victims.empty() || reservations_.in_force(domain) >= depth) return leave_place(slot);
 
     const Reservation* kept = reservations_.of(slot.position);
     std::optional<Reservation> found;
     bool moves = !kept;
     if (kept && *kept && !still_good(*kept, slot, now)) moves = true;
-    if (moves)
+    if (moves) {
+        // So many in one pass and no more: the others are looked for in the next ones.
+        if (!reservations_.may_search(16 + depth)) return leave_place(slot);
         found = earliest(slot, now);
-    else if ((found = better_place(*kept, slot, now)))
+    } else if ((found = better_place(*kept, slot, now)))
         moves = true;
     if (moves) {
         // What fits now by the books waits for something else: no place is worth keeping.
         if (!found || found->at <= now) found = Reservation{.job = slot.position};
+        found->domain = domain;
         reservations_.keep(std::move(*found));
     }
     reservations_.looked(slot.position, gains_, reservations_.moves_end());

@@ -187,7 +187,7 @@ void Engine::Impl::play_round(Instant now) {
     const auto r = ahead.starts.size(), rounds = ahead.ends.size();
     for (std::size_t i = 0; i < ahead.held.size(); ++i) ahead.held[i].end = ahead.ends[r][i];
     for (std::size_t i = 0; i < ahead.waiting.size(); ++i) ahead.waiting[i].length = ahead.lengths[r][i];
-    Simulation(ahead.nodes, ahead.needs).run(ahead.held, ahead.waiting, ahead.starts.emplace_back());
+    Simulation(ahead.nodes, ahead.needs, static_cast<std::size_t>(cluster_.settings().backfill_depth)).run(ahead.held, ahead.waiting, ahead.starts.emplace_back());
     if (ahead.starts.size() < rounds) return;
     ++estimates_.round;
     estimates_.simulated = ahead.now;
@@ -204,6 +204,7 @@ void Engine::Impl::play_round(Instant now) {
         Estimates::Wait wait;
         if (late != INT64_MAX) wait = {middle, late};
         estimates_.answer(position, wait);
+        estimates_.revised(position, ahead.now, wait);
         estimates_.said(position, ahead.now, wait);
     }
     ahead_.reset();

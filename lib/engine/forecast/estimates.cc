@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view estimates_head = "estimates-1";
 constexpr std::uint32_t answers_enough = 30;
-constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one * 92 / 100;
+constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one * 95 / 100;
 constexpr std::int64_t least_wait = 1000;  // ms; shorter ones compare as this
 
 std::int64_t thousandths(std::int64_t came, std::int64_t said) {
@@ -46,15 +46,27 @@ void Estimates::said(int job, Instant now, Wait raw) {
     if (raw.p50 < 0) return;
     const auto at = static_cast<std::size_t>(job);
     if (said_.size() <= at) said_.resize(at + 1);
-    if (!said_[at].at) said_[at] = {now, raw};
+    if (!said_[at].at) said_[at] = {.at = now, .raw = raw};
 }
 
 void Estimates::started(int job, Instant now) {
     const auto at = static_cast<std::size_t>(job);
     if (at >= said_.size() || !said_[at].at) return;
-    const auto [asked, raw] = said_[at];
+    const Said said = said_[at];
     said_[at] = {};
-    const std::int64_t came = (now - asked).count();
+    compare((now - said.at).count(), said.raw);
+}
+
+void Estimates::revised(int job, Instant now, Wait raw) {
+    const auto at = static_cast<std::size_t>(job);
+    if (raw.p50 < 0 || at >= said_.size() || !said_[at].at || said_[at].revised) return;
+    const std::int64_t gone = (now - said_[at].at).count();
+    if (gone < least_wait || gone < said_[at].raw.p50 / 2) return;
+    said_[at].revised = true;
+    compare(gone + raw.p50, said_[at].raw);
+}
+
+void Estimates::compare(std::int64_t came, const Wait& raw) {
     for (Error* error : {&errors_[0], &errors_[length_of(raw)]}) {
         error->middle.add(thousandths(came, raw.p50));
         error->late.add(thousandths(came, raw.p90));

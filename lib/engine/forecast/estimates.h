@@ -25,6 +25,9 @@ class Estimates {
     // Said for a job first; compared when it starts, forgotten when it goes.
     void said(int job, Instant now, Wait raw);
     void started(int job, Instant now);
+    // What is expected now of a job that has waited for half of what was said counts as well, once: by the time it starts much is over, and
+    // while waits grow only the short ones are.
+    void revised(int job, Instant now, Wait raw);
     void forget(int job);
 
     // The answers of the last simulation, by position of the job.
@@ -54,7 +57,9 @@ class Estimates {
     struct Said {
         Instant at;
         Wait raw;
+        bool revised = false;
     };
+    void compare(std::int64_t came, const Wait& raw);
     std::array<Error, lengths> errors_;
     std::vector<Said> said_;
     std::vector<Answer> answers_;

@@ -11,6 +11,9 @@ namespace {
 // What outlasts its like is given so much more, so that what rests on it moves in steps.
 Instant a_while_after(Instant now, Instant begin) { return now + std::max(Millis{60'000}, (now - begin) / 4); }
 
+// What is counted from now on moves in steps too.
+Instant next_minute(Instant at) { return {(at.ms / 60'000 + 1) * 60'000}; }
+
 }  // namespace
 
 Millis Engine::Impl::left_of(const JobSlot& slot) const {
@@ -20,7 +23,7 @@ Millis Engine::Impl::left_of(const JobSlot& slot) const {
 }
 
 Instant Engine::Impl::busy_until(const JobSlot& slot, Instant now) {
-    if (slot.stopping) return now + slot.info.spec->grace_period;
+    if (slot.stopping) return next_minute(now + slot.info.spec->grace_period);
     auto& seen = reservations_.foreseen(slot.position);
     const Instant begin = started(slot);
     if (seen.from == begin && seen.until > now) return seen.until;
@@ -41,7 +44,7 @@ void Engine::Impl::find_ends(int node, const JobSlot* waiting, Instant now, std:
         End end{busy_until(slot, now), held.job, held.task, 0, slices.cpu, slices.memory};
         for (const auto& part : slices.cards) end.cards |= Mask{1} << part.card;
         if (waiting && slot.info.priority < waiting->info.priority && may_yield(slot, *waiting))
-            end.at = std::min(end.at, std::max(now, started(slot) + cluster_.settings().min_run_time) + slot.info.spec->grace_period);
+            end.at = std::min(end.at, next_minute(std::max(now, started(slot) + cluster_.settings().min_run_time) + slot.info.spec->grace_period));
         out.push_back(end);
     }
     std::sort(out.begin(), out.end(), [](const End& a, const End& b) { return std::tie(a.at, a.job, a.task) < std::tie(b.at, b.job, b.task); });

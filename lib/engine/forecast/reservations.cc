@@ -13,6 +13,7 @@ void Reservations::begin_pass(int nodes) {
     for (const int n : nodes_) on_node_[static_cast<std::size_t>(n)].clear();
     nodes_.clear();
     in_force_.clear();
+    searches_ = 0;
     if (on_node_.size() < static_cast<std::size_t>(nodes)) on_node_.resize(static_cast<std::size_t>(nodes)), timelines_.resize(static_cast<std::size_t>(nodes));
 }
 
@@ -23,6 +24,15 @@ Instant Reservations::first() const {
     return out;
 }
 
+std::size_t Reservations::count(std::uint64_t domain) const {
+    const auto it = real_.find(domain);
+    return it == real_.end() ? 0 : it->second;
+}
+
+std::size_t Reservations::in_force(std::uint64_t domain) const {
+    return static_cast<std::size_t>(std::count_if(in_force_.begin(), in_force_.end(), [&](const auto* place) { return place->domain == domain; }));
+}
+
 const Reservation* Reservations::of(int job) const {
     const auto it = kept_.find(job);
     return it == kept_.end() ? nullptr : &it->second;
@@ -30,7 +40,7 @@ const Reservation* Reservations::of(int job) const {
 
 void Reservations::left(const Reservation& place) {
     if (!place) return;
-    --real_;
+    --real_[place.domain];
     ++version_;
     for (const auto& slices : place.slices) {
         auto& here = on_node_[static_cast<std::size_t>(slices.node)];
@@ -47,7 +57,7 @@ void Reservations::keep(Reservation place) {
     Reservation& kept = kept_[place.job];
     left(kept);
     kept = std::move(place);
-    real_ += static_cast<bool>(kept);
+    if (kept) ++real_[kept.domain];
 }
 
 void Reservations::looked(int job, std::uint64_t gains, std::uint64_t moves) {

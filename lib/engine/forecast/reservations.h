@@ -14,6 +14,7 @@ inline constexpr Instant never{INT64_MAX};
 
 struct Reservation {
     int job = -1;
+    std::uint64_t domain = 0;  // what its job can use at all: jobs of other domains are not in its way
     Instant at = never, until = never;  // never: nothing that runs has an end in sight that would make room for it
     std::vector<Slices> slices;
     std::uint64_t gains_seen = 0, moves_seen = 0;  // what was free anywhere when it was found
@@ -47,10 +48,11 @@ struct Timeline {
 class Reservations {
   public:
     void begin_pass(int nodes);
+    bool may_search(std::size_t most) { return searches_++ < most; }  // whether fewer were made in this pass
     // Counts changes that may let a job start that was in the way of one.
     std::uint64_t version() const { return version_; }
     bool none() const { return kept_.empty(); }
-    std::size_t count() const { return real_; }
+    std::size_t count(std::uint64_t domain) const;  // kept, in force or not
     Instant first() const;  // of those in force: the next after which something is to be decided anew; 0: none
 
     const Reservation* of(int job) const;
@@ -67,7 +69,7 @@ class Reservations {
     std::uint64_t look_of(int node) const;  // the same while the same places are in force there
     const std::vector<int>& nodes() const { return nodes_; }  // that have any in force, in the order they came
     bool in_force() const { return !in_force_.empty(); }
-    std::size_t force() const { return in_force_.size(); }
+    std::size_t in_force(std::uint64_t domain) const;
 
     // Nodes that a reservation left, the latest last; older ones may be gone.
     std::uint64_t moves_begin() const { return moves_base_; }
@@ -85,7 +87,8 @@ class Reservations {
     void left(const Reservation& place);
 
     std::map<int, Reservation> kept_;  // by position of the job
-    std::size_t real_ = 0;             // of them with a time
+    std::map<std::uint64_t, std::size_t> real_;  // of them with a time, by domain
+    std::size_t searches_ = 0;
     std::vector<const Reservation*> in_force_;
     std::vector<std::vector<const Reservation*>> on_node_;
     std::vector<int> nodes_;

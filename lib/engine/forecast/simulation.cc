@@ -6,7 +6,7 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t places_max = 16, nodes_sampled = 256;
+constexpr std::size_t nodes_sampled = 256;
 constexpr std::int64_t never_ms = INT64_MAX;
 
 std::int64_t end_of(std::int64_t now, std::int64_t length) { return length == never_ms ? never_ms : now + length; }
@@ -201,7 +201,7 @@ void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWait
             }
             group.searched = true;
             group.kept_off |= kept_off_;
-            if (places < places_max) {
+            if (places < depth_) {
                 if (group.place.at <= now) keep_place(group, now);
                 if (group.place.at > now) {
                     ++places;

@@ -31,7 +31,8 @@ struct SimWaiting {
 
 class Simulation {
   public:
-    Simulation(const std::vector<SimNode>& nodes, const std::vector<SimNeed>& needs) : first_(nodes), needs_(needs) {}
+    // `depth`: of how many groups of equal needs the first keeps a place.
+    Simulation(const std::vector<SimNode>& nodes, const std::vector<SimNeed>& needs, std::size_t depth) : first_(nodes), needs_(needs), depth_(depth) {}
     // When each of those that wait (in their order) starts, ms from now; -1: never.
     void run(const std::vector<SimHeld>& held, const std::vector<SimWaiting>& waiting, std::vector<std::int64_t>& starts);
 
@@ -64,6 +65,7 @@ class Simulation {
 
     const std::vector<SimNode>& first_;
     const std::vector<SimNeed>& needs_;
+    std::size_t depth_;
     std::vector<SimNode> nodes_;
     std::vector<std::vector<Running>> running_;  // by node
     struct Event {

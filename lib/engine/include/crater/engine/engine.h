@@ -49,7 +49,7 @@ struct Settings {
     Millis restart_cost{300'000};        // what stopping a task costs beside the work lost, for each of its cards
     Millis fair_half_life{7 * 86'400'000LL};  // after which used GPU time counts half in the order `fair`
     std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
-    std::int64_t backfill_depth = 100;     // kinds of waiting jobs for which places are kept; 0 = none
+    std::int64_t backfill_depth = 4;       // kinds of waiting jobs for which places are kept, for each kind of card; 0 = none
 };
 template <class V>
 void describe(V& v, Settings& s) {
@@ -78,7 +78,7 @@ void describe(V& v, Settings& s) {
     v.field("restart_cost", s.restart_cost, "What stopping a task costs beside the work lost, for each of its cards.");
     v.field("fair_half_life", s.fair_half_life, "After which used GPU time counts half in the order fair.");
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
-    v.field("backfill_depth", s.backfill_depth, "For how many kinds of waiting jobs, first ones first, the place is kept where they will start; 0 = none.", {.minimum = 0, .maximum = 10'000});
+    v.field("backfill_depth", s.backfill_depth, "For how many kinds of blocked jobs, first ones first, of those that can use the same cards, the place is kept where they will start; 0 = none.", {.minimum = 0, .maximum = 10'000});
 }
 
 // What a task of a kind uses at its peak, learned from those that ran before. Absent: not known.
