@@ -10,8 +10,8 @@
 namespace crater::engine {
 namespace {
 
-// A question looks at no more nodes than this, which bounds its time; a thorough one goes on.
-constexpr std::int64_t looks_max = 800;
+// A question looks at no more nodes than this, which bounds its time; a thorough one goes on for longer: decisions wait meanwhile.
+constexpr std::int64_t looks_max = 800, looks_max_thorough = 200'000;
 constexpr std::size_t holders_tried = 64;  // of a quota
 // A search over all jobs that would give way is short on so many nodes.
 constexpr int small_cluster = 256;
@@ -52,11 +52,11 @@ void Engine::Impl::Changes::find() {
     cut_ |= asks_plugins;
     job_end();
     higher_priority();
-    out_.more_changes = cut_ && !thorough_;
+    out_.more_changes = cut_ && (!thorough_ || looks_ >= looks_max_thorough);
 }
 
 bool Engine::Impl::Changes::afford() {
-    if (thorough_ || looks_ < looks_max) return true;
+    if (looks_ < (thorough_ ? looks_max_thorough : looks_max)) return true;
     cut_ = true;
     return false;
 }

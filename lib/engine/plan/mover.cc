@@ -7,13 +7,13 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::int64_t search_max = 200'000;
 constexpr std::size_t places_tried = 64;  // nodes that would take a task, beyond which the others are like them
 constexpr std::int64_t horizon_seconds = 3600;  // for so long what was gathered is counted on to stay so
 
 }  // namespace
 
-Engine::Impl::Mover::Mover(Impl& engine, Instant now, std::int64_t max_moves) : e_(engine), now_(now), max_moves_(max_moves) {}
+Engine::Impl::Mover::Mover(Impl& engine, Instant now, std::int64_t max_moves, std::int64_t looks_max)
+    : e_(engine), now_(now), max_moves_(max_moves), looks_max_(looks_max) {}
 
 bool Engine::Impl::Mover::movable(const JobSlot& slot) const {
     const Settings& settings = e_.cluster_.settings();
@@ -58,7 +58,7 @@ bool Engine::Impl::Mover::search(const JobSlot& slot, int lifts) {
 }
 
 bool Engine::Impl::Mover::spent() {
-    if (looks_ < search_max) return false;
+    if (looks_ < looks_max_) return false;
     cut_ = true;
     return true;
 }
@@ -257,17 +257,20 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::rearrange(const DefragO
         const int position = position_of(options.job);
         return position < 0 ? std::nullopt : Mover(*this, now, options.max_moves).make_room(job(position));
     }
-    constexpr int classes_tried = 20;
+    constexpr int jobs_tried = 20;
     int tried = 0;
+    auto looks = Mover::search_max;  // for all of them together: decisions wait meanwhile
     for (const int q : backlog_.in_order())
         for (const auto& [key, members] : backlog_.queue(q).classes) {
             const JobSlot& first = job(members->jobs.begin()->job);
             if (shapes_.at(first.shape).cards == 0 || first.held > 0 || !first.victims.empty() || !first.pledge.empty()) continue;
-            if (tried++ == classes_tried) break;
-            auto found = Mover(*this, now, options.max_moves).make_room(first);
+            if (tried++ == jobs_tried || looks <= 0) break;
+            Mover mover(*this, now, options.max_moves, looks / 2);
+            auto found = mover.make_room(first);
+            looks -= mover.looks();
             if (found && found->gained * horizon_seconds * 1000 > static_cast<double>(found->cost)) return found;
         }
-    return Mover(*this, now, options.max_moves).gather();
+    return Mover(*this, now, options.max_moves, std::max<std::int64_t>(looks, Mover::search_max / 4)).gather();
 }
 
 std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options, Instant now) {

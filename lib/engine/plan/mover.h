@@ -2,7 +2,7 @@
 //
 // A move stops a preemptible job, which goes on from its last checkpoint elsewhere. The search tries no move, then one, then two: the first
 // number with which everybody has a place is the fewest, and of the plans with so few the cheapest that was found is taken. A job that moves
-// may push another on. It is exact while it is short (README); beyond `search_max` it takes what it has.
+// may push another on. It is exact while it is short (README); beyond so many looks at nodes it takes what it has.
 #pragma once
 
 #include "engine_impl.h"
@@ -25,7 +25,9 @@ struct Engine::Impl::Rearrangement {
 
 class Engine::Impl::Mover {
   public:
-    Mover(Impl& engine, Instant now, std::int64_t max_moves);
+    static constexpr std::int64_t search_max = 200'000;  // looks at nodes
+    Mover(Impl& engine, Instant now, std::int64_t max_moves, std::int64_t looks_max = search_max);
+    std::int64_t looks() const { return looks_; }
     std::optional<Rearrangement> make_room(const JobSlot& slot);
     std::optional<Rearrangement> gather();
     bool movable(const JobSlot& slot) const;
@@ -49,7 +51,7 @@ class Engine::Impl::Mover {
 
     Impl& e_;
     const Instant now_;
-    const std::int64_t max_moves_;
+    const std::int64_t max_moves_, looks_max_;
     std::vector<std::unique_ptr<Homeless>> homeless_;  // in the order in which they look for a place
     std::vector<int> lifted_;
     std::int64_t cost_ = 0, looks_ = 0;

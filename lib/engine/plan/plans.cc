@@ -344,7 +344,7 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeDefrag& plan) {
     }
     char cards[32];
     std::snprintf(cards, sizeof cards, "%.1f", found->gained);
-    out_.summary = "With " + count_words(static_cast<std::int64_t>(found->moves.size()), "move", "moves") + " " + gain + cards + " GPUs" +
+    out_.summary = "With " + count_words(static_cast<std::int64_t>(found->moves.size()), "move", "moves") + ", " + gain + cards + " GPUs" +
                    (found->starts < 0 ? " more" : "") + "; it costs " + seconds_words(out_.lost_gpu_seconds) + " of work and restart" +
                    (found->cut ? ". The search was cut off; a shorter plan may exist." : ".");
     return std::move(out_);

@@ -25,7 +25,10 @@ void HttpApi::Impl::plan_preempt(CallPtr call) {
     auto plan = body_of<api::PreemptPlan>(*call);
     if (!plan) return call->fail(plan.error());
     auto job = visible_job(*call, plan->job);
-    if (!job) return call->fail(job.error());
+    if (!job) {
+        job.error().field = "job";
+        return call->fail(job.error());
+    }
     suppose(std::move(call), engine::SupposePreempt{(*job)->status.id});
 }
 

@@ -155,7 +155,7 @@ void describe(V& v, Change& c) {
 struct WhyQuestion {
     bool nodes = false;     // node by node: as long as the cluster is large
     bool changes = true;    // what would start it now, as far as the search is short
-    bool thorough = false;  // search for changes to the end, however long it takes
+    bool thorough = false;  // search for changes to the end, or nearly: a tenth of a second and more
 };
 struct Why {
     std::string summary;            // one sentence a person understands
