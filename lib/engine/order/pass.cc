@@ -20,6 +20,16 @@ struct Later {
     bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
 };
 
+template <class Refresh>
+WaitClass* first_of(Sleepers& group, Refresh refresh) {
+    WaitClass* first = nullptr;
+    for (WaitClass* members : group.classes) {
+        refresh(*members);
+        if (!first || goes_before(*members, *first)) first = members;
+    }
+    return first;
+}
+
 }  // namespace
 
 // Whether somebody of lower priority runs who might give way; whatever the priority, where queues take back what they lent.
@@ -135,12 +145,23 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
+            const int shape_position = members->shape;
             const bool go_on = consider(first, *members, now, plan);
             if (go_on && !(last && first.in_class != members)) order.push(members);
-            if (go_on || members->blocked.why != Blocked::room) continue;
-            const Shape& shape = shapes_.at(members->shape);
-            if (!shape.near() && !shape.own_tasks_matter() && seats_.has_seat(members->shape) && !seats_.best(members->shape, looked_))
-                full[members->shape] = gains_;
+            const Shape& shape = shapes_.at(shape_position);
+            const bool known = !shape.near() && !shape.own_tasks_matter() && seats_.has_seat(shape_position);
+            const auto group = backlog_.queue(q).asleep.find(shape_position);
+            const bool others = group != backlog_.queue(q).asleep.end();
+            if (known && !seats_.best(shape_position, looked_)) {
+                full[shape_position] = gains_;
+                if (others) group->second.gains_seen = gains_;
+                continue;
+            }
+            if (!others) continue;
+            // The next of those that sleep for want of room for this shape.
+            WaitClass* next = first_of(group->second, [&](WaitClass& one) { refresh_share(one, q); });
+            backlog_.rouse(q, *next);
+            order.push(next);
         }
         if (plan.more) break;
     }
@@ -152,10 +173,22 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     return plan;
 }
 
+// Of a shape for which a node has room now the class that comes first wakes, and the others after it while there is room
+// (`pass`); all of them where time or others that may give way are the reason.
 void Engine::Impl::rouse(int q, Instant now) {
     std::vector<WaitClass*> up;
-    for (auto& [shape, group] : backlog_.queue(q).asleep)
-        if (worth_rousing(q, shape, group, now)) up.insert(up.end(), group.classes.begin(), group.classes.end());
+    for (auto& [shape, group] : backlog_.queue(q).asleep) {
+        if (!worth_rousing(q, shape, group, now)) continue;
+        const bool in_time = group.retry_at && group.retry_at <= now;
+        const bool pushes = order_preempts(q) && !elders_.levels.empty() && group.pushed_at + push_again <= now;
+        if (in_time || pushes || somebody_yields(group.top_priority) || !preemptors_.empty()) {
+            up.insert(up.end(), group.classes.begin(), group.classes.end());
+            continue;
+        }
+        WaitClass* first = first_of(group, [&](WaitClass& members) { refresh_share(members, q); });
+        first->blocked.gains_seen = std::min(first->blocked.gains_seen, group.gains_seen);
+        up.push_back(first);
+    }
     for (WaitClass* members : up) backlog_.rouse(q, *members);
 }
 

@@ -111,7 +111,7 @@ void GangVictims::offer_trimmed(std::vector<int> set) {
 
 bool GangVictims::dearer(int a, int b) const {
     const Victim &x = victims_[static_cast<std::size_t>(a)], &y = victims_[static_cast<std::size_t>(b)];
-    return std::tie(x.priority, x.cost, b) > std::tie(y.priority, y.cost, a);
+    return std::tie(x.priority, x.cost, a) > std::tie(y.priority, y.cost, b);
 }
 
 std::optional<std::vector<int>> GangVictims::search(std::int64_t wanted, bool by_area, int only_area) {
