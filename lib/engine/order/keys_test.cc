@@ -1,4 +1,5 @@
 // The four orders of a queue, growing old in them, and giving way for them.
+#include <map>
 #include <set>
 
 #include "testing.h"

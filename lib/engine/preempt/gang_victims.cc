@@ -1,11 +1,10 @@
 // Victims for a gang, or for all tasks of a job that wait. What a node holds depends on who leaves that node and on
 // nobody else, so that rooms are kept by node and set of leavers, and a set is judged by adding up. The best set is
 // found exactly where few could leave; where many could, by the best mix of what single nodes offer.
-#include <algorithm>
-#include <unordered_map>
-
-#include "engine_impl.h"
 #include "preempt/gang_victims.h"
+
+#include <algorithm>
+#include <tuple>
 
 namespace crater::engine {
 namespace {
