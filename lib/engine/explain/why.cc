@@ -25,6 +25,12 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now, const WhyQuest
         out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
         return out;
     }
+    if (!slot.in_class) {
+        out.binding = "preemption";
+        out.summary = "Gives up the part that it holds, and waits for all of it then.";
+        return out;
+    }
+    refresh_shares(slot.queue);
     return explain(slot, now, question);
 }
 
@@ -63,7 +69,10 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
             const auto ahead = out.rank - 1;
             out.binding = "order";
             out.holders.clear();
-            if (slot.in_class && slot.in_class->blocked.why == Blocked::reserved)
+            if (!reserve_allows(slot, outcome.slices)) {
+                out.binding = "reserve";
+                out.summary = "Fits now, on cards that queues keep for their own jobs (reserved_gpu); these are lent to preemptible jobs only.";
+            } else if (slot.in_class && slot.in_class->blocked.why == Blocked::reserved)
                 out.summary = "Fits now, but would delay a job that comes before it and for which the place is kept.";
             else
                 out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
@@ -78,7 +87,7 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
     if (outcome.kind == Outcome::no_room && !slot.victims.empty()) {
         out.binding = "preemption";
         out.summary = "Waits for " + count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
-                      " of lower priority to stop; what they free is kept for it.";
+                      " to stop; what they free is kept for it.";
         out.holders.clear();
         for (const int v : slot.victims) out.holders.push_back({job(v).info.id, {}, "is stopping"});
     } else if (question.changes && outcome.kind != Outcome::placed) {

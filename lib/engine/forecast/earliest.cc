@@ -95,7 +95,7 @@ std::optional<Reservation> Engine::Impl::earliest(const JobSlot& slot, Instant n
         const CardNeed* need = shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
         if (shape.cards > 0 && (node.cards.empty() || (need && need->fails != CardNeed::nothing))) continue;
         const auto& here = held_on_[static_cast<std::size_t>(n)];
-        if (others_yield && std::any_of(here.begin(), here.end(), [&](const Held& held) { return may_yield(job(held.job), slot); })) {
+        if (others_yield && std::any_of(here.begin(), here.end(), [&](const Held& held) { return may_yield(job(held.job), slot, false); })) {
             tries.emplace_back(now, cluster_.rank(n));
             continue;
         }

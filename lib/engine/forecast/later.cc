@@ -43,7 +43,7 @@ void Engine::Impl::find_ends(int node, const JobSlot* waiting, Instant now, std:
         const Slices& slices = slot.tasks[static_cast<std::size_t>(held.task)].slices;
         End end{busy_until(slot, now), held.job, held.task, 0, slices.cpu, slices.memory};
         for (const auto& part : slices.cards) end.cards |= Mask{1} << part.card;
-        if (waiting && slot.info.priority < waiting->info.priority && may_yield(slot, *waiting))
+        if (waiting && slot.info.priority < waiting->info.priority && may_yield(slot, *waiting, false))
             end.at = std::min(end.at, next_minute(std::max(now, started(slot) + cluster_.settings().min_run_time) + slot.info.spec->grace_period));
         out.push_back(end);
     }

@@ -42,6 +42,7 @@ struct JobSlot {
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
     bool moving = false;             // it stops to go where its pledge is
+    int pledge_priority = 0;         // who is above it may take them
 };
 
 }  // namespace crater::engine

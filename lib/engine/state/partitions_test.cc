@@ -121,7 +121,7 @@ TEST_F(MigCards, whose_agent_makes_no_instances_take_nothing) {
     closed.apply(NodeSet{node});
     closed.apply(JobAdded{a_job("a").gpus(1000)});
     EXPECT_TRUE(closed.pass(noon).placements.empty());
-    EXPECT_NE(closed.why("a", noon)->nodes.at(0).detail.find("MIG mode"), std::string::npos);
+    EXPECT_NE(closed.why("a", noon, {.nodes = true})->nodes.at(0).detail.find("MIG mode"), std::string::npos);
 }
 
 }  // namespace
