@@ -1,15 +1,10 @@
 #include "place/seats.h"
 
-#include <algorithm>
-
-#include "filter/filter.h"
-
 namespace crater::engine {
 namespace {
 
 constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr int runner_up_patience = 16;       // nodes passed over in search of the next five
-constexpr std::uint8_t stands = 254;       // no standing filter turns the node away
+constexpr std::uint8_t stands = 254;      // no standing filter turns the node away
 
 }  // namespace
 
@@ -62,7 +57,7 @@ void Seats::levels_changed() {
     for (std::size_t s = 0; s < seats_.size(); ++s) {
         if (!seats_[s] || seats_[s]->standing.empty() || kind_of(judge_.shape(seats_[s]->shape).policy) != Kind::learned) continue;
         for (std::size_t n = 0; n < entries_.size(); ++n)
-            if (entries_[n].open.has(s)) pend(*seats_[s], static_cast<int>(n));
+            if (entries_[n].open.has(s)) seats_[s]->levels.pend(static_cast<int>(n));
     }
 }
 
@@ -129,16 +124,13 @@ void Seats::fill(std::size_t s) {
     treed_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
-        seat.tree.reset(entries_.size());
-        seat.cards.assign(entries_.size(), -1);
-        seat.is_pending.assign((entries_.size() + 63) / 64, 0);
-        seat.pending.clear();
+        seat.levels.reset(cluster_);
     }
     for (int n = 0; n < cluster_.size(); ++n) {
         stand(s, n);
         Entry& entry = entries_[static_cast<std::size_t>(n)];
         entry.open = room_for(entry);
-        if (!seat.indexed && entry.open.has(s)) pend(seat, n);
+        if (!seat.indexed && entry.open.has(s)) seat.levels.pend(n);
     }
 }
 
@@ -175,7 +167,7 @@ void Seats::refresh(int n, bool anew) {
     concerned &= treed_;
     if (changed)
         concerned.each([&](std::size_t s) {
-            if (seats_[s] && !seats_[s]->standing.empty()) pend(*seats_[s], n);
+            if (seats_[s] && !seats_[s]->standing.empty()) seats_[s]->levels.pend(n);
         });
     fit_.set(cluster_, n, entry.room, card_rooms_.data() + cluster_.node(n).cards_at, entry.counted);
     entry.version = cluster_.version(n);
@@ -235,168 +227,6 @@ void Seats::stand(std::size_t s, int n) {
         entry.eligible.add(s);
     else
         entry.eligible.remove(s);
-}
-
-// ---- answers -------------------------------------------------------------------------------------------------------------------
-
-void Seats::pend(Seat& seat, int n) {
-    const auto at = static_cast<std::size_t>(n);
-    std::uint64_t& word = seat.is_pending[at / 64];
-    const std::uint64_t bit = std::uint64_t{1} << (at % 64);
-    if (word & bit) return;
-    word |= bit;
-    seat.pending.push_back(n);
-}
-
-void Seats::settle(std::size_t s, int& looked) {
-    Seat& seat = *seats_[s];
-    looked += static_cast<int>(seat.pending.size());
-    for (const int n : seat.pending) {
-        const auto at = static_cast<std::size_t>(n);
-        seat.is_pending[at / 64] &= ~(std::uint64_t{1} << (at % 64));
-        const Level level = entries_[at].open.has(s) ? level_on(seat, n) : Level{};
-        const auto rank = static_cast<std::size_t>(cluster_.rank(n));
-        seat.tree.set(rank, level.value);
-        seat.cards[rank] = static_cast<std::int8_t>(level.card);
-    }
-    seat.pending.clear();
-}
-
-Level Seats::level_on(const Seat& seat, int n) const {
-    const Room& room = entries_[static_cast<std::size_t>(n)].room;
-    if (seat.plain && !room.mixed) return judge_.level(seat.shape, n, room, card_rooms_.data() + cluster_.node(n).cards_at);
-    const Verdict verdict = judge_.verdict(seat.shape, Look(judge_.shape(seat.shape), cluster_, n), true);
-    return {verdict.level, verdict.card};
-}
-
-Spot Seats::best(int shape, int& looked, Trace* trace) {
-    if (trace) trace->shape = shape;
-    const auto seat = seat_for(shape);
-    do sync();
-    while (!built_);
-    if (!seat) return scan(shape, looked, trace);
-    seats_[*seat]->used_at = clock_;
-    if (trace) record_lacks(*seat, *trace);
-    if (seats_[*seat]->indexed) return from_index(*seat, looked, trace);
-    settle(*seat, looked);
-    return from_tree(*seats_[*seat], trace);
-}
-
-std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
-    if (!has_seat(shape)) asked_once_.insert(shape);  // worth a seat at once
-    std::vector<Spot> out;
-    const auto s = seat_for(shape);
-    do sync();
-    while (!built_);
-    if (!s) {
-        Trace trace;
-        scan(shape, looked, &trace);
-        for (const auto& mark : trace.best)
-            if (mark.node >= 0) out.push_back({mark.node, mark.level});
-        return out;
-    }
-    Seat& seat = *seats_[*s];
-    seat.used_at = clock_;
-    if (seat.indexed) {
-        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level) {
-            ++looked;
-            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && level_on(seat, n).value == level) out.push_back({n, level});
-            return out.size() < count;
-        });
-        return out;
-    }
-    settle(*s, looked);
-    for (const auto rank : seat.tree.best(count)) out.push_back({cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]});
-    return out;
-}
-
-// All nodes looked at once, those without room passed over by their rooms.
-Spot Seats::scan(int position, int& looked, Trace* trace) {
-    const Shape& shape = judge_.shape(position);
-    std::array<int, 64> lacks{};
-    std::vector<Spot> best;
-    for (const int n : cluster_.by_name()) {
-        if (!cluster_.node(n).present) continue;
-        const Room& room = entries_[static_cast<std::size_t>(n)].room;
-        const bool short_of_cpu = shape.cpu > (shape.cards > 0 ? room.cpu : room.cpu_only);
-        if (!trace && (short_of_cpu || shape.memory > room.memory)) continue;
-        ++looked;
-        const Verdict verdict = judge_.verdict(position, Look(shape, cluster_, n));
-        if (!verdict.fits()) {
-            if (verdict.filter != absent) ++lacks[verdict.filter];
-            continue;
-        }
-        const Spot spot{n, verdict.level, verdict.card};
-        const auto place = std::find_if(best.begin(), best.end(), [&](const Spot& other) { return other.level < spot.level; });
-        if (place == best.end() && best.size() == std::tuple_size_v<decltype(Trace::best)>) continue;
-        best.insert(place, spot);
-        if (best.size() > std::tuple_size_v<decltype(Trace::best)>) best.pop_back();
-    }
-    if (trace) {
-        for (std::size_t i = 0; i < best.size(); ++i) trace->best[i] = {best[i].node, best[i].level};
-        std::size_t at = 0;
-        for (std::size_t f = 0; f < lacks.size() && at < trace->lacks.size(); ++f)
-            if (lacks[f] > 0) trace->lacks[at++] = {static_cast<std::int32_t>(f), lacks[f]};
-    }
-    return best.empty() ? Spot{} : best.front();
-}
-
-// The winner and, for the trace, the next five.
-Spot Seats::from_tree(Seat& seat, Trace* trace) {
-    if (seat.tree.empty()) return {};
-    const auto rank = seat.tree.top();
-    if (trace) {
-        std::size_t count = 0;
-        for (const auto next : seat.tree.best(trace->best.size())) trace->best[count++] = {cluster_.by_name()[next], seat.tree.at(next)};
-    }
-    return {cluster_.by_name()[rank], seat.tree.at(rank), seat.cards[rank]};
-}
-
-// The next five are looked for a while, not for ever.
-Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
-    const Seat& seat = *seats_[s];
-    Spot winner;
-    std::size_t count = 0;
-    int patience = runner_up_patience;
-    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n, std::int32_t level) {
-        if (winner && --patience < 0) return false;
-        if (!entries_[static_cast<std::size_t>(n)].open.has(s)) return true;
-        ++looked;
-        if (level_on(seat, n).value != level) return true;  // it comes once for each card; this is not the one it would get
-        if (!winner) winner = {n, level};
-        if (!trace) return false;
-        trace->best[count++] = {n, level};
-        return count < trace->best.size();
-    });
-    return winner;
-}
-
-// What the nodes lack: one may lack several things and counts for each.
-void Seats::record_lacks(std::size_t s, Trace& trace) const {
-    const Seat& seat = *seats_[s];
-    std::size_t at = 0;
-    const auto lack = [&](int filter, int nodes) {
-        if (nodes > 0 && filter >= 0 && at < trace.lacks.size()) trace.lacks[at++] = {filter, nodes};
-    };
-    static const struct {
-        int cpu = filter::position_of("cpu"), memory = filter::position_of("memory"), count = filter::position_of("gpu_count"),
-            card_memory = filter::position_of("gpu_memory"), compute = filter::position_of("gpu_compute");
-    } names;
-    lack(names.cpu, cpu_.nodes_short(s) + cpu_only_.nodes_short(s));
-    lack(names.memory, memory_.nodes_short(s));
-    int idle = 0, memory = 0, compute = 0;
-    for (const auto& cards : cards_) {
-        idle += cards.idle.nodes_short(s);
-        memory += cards.memory.nodes_short(s);
-        compute += cards.compute.nodes_short(s);
-    }
-    lack(names.count, idle);
-    lack(names.card_memory, memory);
-    lack(names.compute, compute);
-    for (const auto f : filter::in_order()) {
-        if (filter::at(f).order >= filter::standing_below) break;
-        lack(f, seat.standing_count[f]);
-    }
 }
 
 }  // namespace crater::engine

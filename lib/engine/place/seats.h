@@ -15,19 +15,11 @@
 
 #include "place/fit_index.h"
 #include "place/judge.h"
-#include "place/max_tree.h"
+#include "place/levels.h"
 #include "place/room.h"
 #include "place/thresholds.h"
 
 namespace crater::engine {
-
-// Where a task goes: the node, and the card when the policy chose it. `node` -1: nowhere.
-struct Spot {
-    int node = -1;
-    std::int32_t level = MaxTree::none;
-    int card = -1;
-    explicit operator bool() const { return node >= 0; }
-};
 
 class Seats {
   public:
@@ -50,12 +42,9 @@ class Seats {
         std::uint64_t used_at = 0;
         bool plain = false;    // its level follows from the room alone
         bool indexed = false;  // answered by the index: nothing below `standing` is kept
-        std::vector<std::uint8_t> standing;     // by node: the filter that turns it away whatever is free
-        std::array<int, 64> standing_count{};   // by filter
-        MaxTree tree;                           // levels by rank
-        std::vector<std::int8_t> cards;         // by rank, the card the policy chose, or -1
-        std::vector<std::uint64_t> is_pending;  // by node
-        std::vector<int> pending;               // nodes to look at again
+        std::vector<std::uint8_t> standing;    // by node: the filter that turns it away whatever is free
+        std::array<int, 64> standing_count{};  // by filter
+        Levels levels;
     };
     struct Entry {
         std::uint64_t version = 0;
@@ -82,10 +71,8 @@ class Seats {
     void census(const Entry& entry, int by);
     SeatSet room_for(const Entry& entry) const;
     void stand(std::size_t seat, int n);
-    void pend(Seat& seat, int n);
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
-    Spot from_tree(Seat& seat, Trace* trace);
     Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;

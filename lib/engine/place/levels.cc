@@ -1,0 +1,33 @@
+#include "place/levels.h"
+
+namespace crater::engine {
+
+void Levels::reset(const Cluster& cluster) {
+    const auto nodes = static_cast<std::size_t>(cluster.size());
+    tree_.reset(nodes);
+    cards_.assign(nodes, -1);
+    is_pending_.assign((nodes + 63) / 64, 0);
+    pending_.clear();
+}
+
+void Levels::pend(int n) {
+    std::uint64_t& word = is_pending_[static_cast<std::size_t>(n) / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (n % 64);
+    if (word & bit) return;
+    word |= bit;
+    pending_.push_back(n);
+}
+
+Spot Levels::best(const Cluster& cluster) const {
+    if (tree_.empty()) return {};
+    const auto rank = tree_.top();
+    return {cluster.by_name()[rank], tree_.at(rank), cards_[rank]};
+}
+
+std::vector<Spot> Levels::best(const Cluster& cluster, std::size_t count) {
+    std::vector<Spot> out;
+    for (const auto rank : tree_.best(count)) out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
+    return out;
+}
+
+}  // namespace crater::engine

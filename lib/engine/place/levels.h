@@ -1,0 +1,53 @@
+// The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when the shape is next asked
+// about, not before.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "place/level.h"
+#include "place/max_tree.h"
+
+namespace crater::engine {
+
+// Where a task goes: the node, and the card when the policy chose it. `node` -1: nowhere.
+struct Spot {
+    int node = -1;
+    std::int32_t level = MaxTree::none;
+    int card = -1;
+    explicit operator bool() const { return node >= 0; }
+};
+
+class Levels {
+  public:
+    void reset(const Cluster& cluster);  // no node is known
+    void pend(int node);                 // to be looked at again
+    // Looks at what pends: `level_of` gives the level of a node. Gives how many those were.
+    template <class LevelOf>
+    int settle(const Cluster& cluster, LevelOf level_of);
+
+    Spot best(const Cluster& cluster) const;
+    std::vector<Spot> best(const Cluster& cluster, std::size_t count);  // best first
+
+  private:
+    MaxTree tree_;                           // by rank
+    std::vector<std::int8_t> cards_;         // by rank, the card the policy chose, or -1
+    std::vector<std::uint64_t> is_pending_;  // by node
+    std::vector<int> pending_;
+};
+
+template <class LevelOf>
+int Levels::settle(const Cluster& cluster, LevelOf level_of) {
+    for (const int n : pending_) {
+        is_pending_[static_cast<std::size_t>(n) / 64] &= ~(std::uint64_t{1} << (n % 64));
+        const Level level = level_of(n);
+        const auto rank = static_cast<std::size_t>(cluster.rank(n));
+        tree_.set(rank, level.value);
+        cards_[rank] = static_cast<std::int8_t>(level.card);
+    }
+    const auto looked = static_cast<int>(pending_.size());
+    pending_.clear();
+    return looked;
+}
+
+}  // namespace crater::engine
