@@ -1,7 +1,6 @@
 #include "place/judge.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "filter/filter.h"
@@ -90,7 +89,7 @@ Level Judge::level(int position, int n, const Room& room, const CardRoom* cards)
         return fit_level(asked, need, type < 0 ? 0 : cluster_.card_limit(cluster_.type(type).memory), room, cards, count);
     const bool room_beside = asked.cpu <= (asked.cards > 0 ? room.cpu : room.cpu_only) && asked.memory <= room.memory;
     const Mask fitting = asked.cards > 0 ? fitting_cards(*need, room, cards, count) : 0;
-    if (!room_beside || std::popcount(fitting) < asked.cards) return {};
+    if (!room_beside || (asked.cards > 0 && fitting == 0)) return {};  // plain shapes want one card at most
     return pricing_.level(position, asked, n, room, cards, fitting);
 }
 

@@ -30,18 +30,6 @@ bool is_square(const CardNeed& need, std::int64_t card_memory) {
     return need.whole || card_memory <= 0 || (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
 }
 
-Kind kind_of(Policy policy) {
-    switch (policy) {
-        case Policy::best_fit:
-        case Policy::priority: return Kind::ordered;
-        case Policy::fragmentation:
-        case Policy::price: return Kind::learned;
-        case Policy::binpack:
-        case Policy::spread: break;
-    }
-    return Kind::weighted;
-}
-
 bool is_plain(const Shape& shape) {
     return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
            !shape.node.exclusive && !shape.spread_tasks && shape.crowd < 0;

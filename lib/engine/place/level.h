@@ -14,7 +14,17 @@ namespace crater::engine {
 
 // A policy adds weighted terms up, or orders by one thing after the other, or has learned what a node is worth (place/pricing.h).
 enum class Kind { weighted, ordered, learned };
-Kind kind_of(Policy policy);
+constexpr Kind kind_of(Policy policy) {
+    switch (policy) {
+        case Policy::best_fit:
+        case Policy::priority: return Kind::ordered;
+        case Policy::fragmentation:
+        case Policy::price: return Kind::learned;
+        case Policy::binpack:
+        case Policy::spread: break;
+    }
+    return Kind::weighted;
+}
 // Cards at most one, nothing of disks, bandwidth, links or NUMA domains that must be met: the room tells whether it fits.
 bool is_plain(const Shape& shape);
 

@@ -8,6 +8,7 @@ void Levels::reset(const Cluster& cluster) {
     cards_.assign(nodes, -1);
     is_pending_.assign((nodes + 63) / 64, 0);
     pending_.clear();
+    stale_ = false;
 }
 
 void Levels::pend(int n) {

@@ -36,6 +36,14 @@ class MaxTree {
         }
     }
 
+    // Many at once: values are put in place, and `climb` makes the tree true again.
+    void put(std::size_t position, std::int32_t value) { levels_.front()[position] = value; }
+    void climb() {
+        for (std::size_t level = 1; level < levels_.size(); ++level)
+            for (std::size_t at = 0; at * block < levels_[level - 1].size(); ++at)
+                levels_[level][at] = highest(&levels_[level - 1][at * block]);
+    }
+
     std::int32_t at(std::size_t position) const { return levels_.front()[position]; }
     std::int32_t top_value() const { return levels_.back().front(); }
     bool empty() const { return levels_.empty() || top_value() < 0; }

@@ -5,8 +5,6 @@
 namespace crater::engine {
 namespace {
 
-// Where the loss stands in a level of the prices, in hundredths of a card (price/regret.cc).
-constexpr int regret_at = 17;
 constexpr std::int32_t no_gpu_bonus = 1 << 30;  // of a node without cards, for work without a GPU
 
 // Card types beyond those the prices can tell apart count as unknown.
@@ -51,9 +49,11 @@ void Pricing::use(Policy policy) {
 }
 
 int Pricing::kind(Rule& from, int position, const Shape& shape) {
-    const auto [it, fresh] = from.kinds.try_emplace(position, -1);
-    if (fresh) it->second = from.prices->intern(demand_of(shape, cluster_));
-    return it->second;
+    const auto at = static_cast<std::size_t>(position);
+    if (at >= from.kinds.size()) from.kinds.resize(at + 1, -1);
+    int& out = from.kinds[at];
+    if (out < 0) out = from.prices->intern(demand_of(shape, cluster_));
+    return out;
 }
 
 void Pricing::arrived(int position, const Shape& shape, std::int64_t tasks) {
@@ -67,7 +67,8 @@ void Pricing::departed(int position, const Shape& shape, std::int64_t tasks) {
 }
 
 void Pricing::leave(int position) {
-    for (auto& each : rules_) each.kinds.erase(position);
+    for (auto& each : rules_)
+        if (static_cast<std::size_t>(position) < each.kinds.size()) each.kinds[static_cast<std::size_t>(position)] = -1;
 }
 
 void Pricing::forget() {
@@ -133,18 +134,38 @@ void Pricing::survey() {
     }
 }
 
+const Pricing::Known& Pricing::know(Rule& by, int n, const Room& room, const CardRoom* cards) const {
+    const auto at = static_cast<std::size_t>(n);
+    const auto version = by.prices->version();
+    if (at < by.known.size() && by.known[at].node_version == cluster_.version(n) && by.known[at].prices_version == version)
+        return by.known[at];
+    const auto nodes = static_cast<std::size_t>(cluster_.size()), tables = by.prices->tables();
+    if (by.known.size() != nodes || by.left.size() != cluster_.used().cards.size() || by.sums.size() < nodes * tables) {
+        by.known.assign(nodes, {});
+        by.left.assign(cluster_.used().cards.size(), 0);
+        by.sums.resize(nodes * tables);
+    }
+    const Node& node = cluster_.node(n);
+    const auto left = std::span(by.left).subspan(static_cast<std::size_t>(node.cards_at), node.cards.size());
+    for (std::size_t c = 0; c < left.size(); ++c) left[c] = cards[c].left;
+    Known& known = by.known[at];
+    known = {cluster_.version(n), version, free_of(n, room, left, by.looks_at_all), {}};
+    if (by.prices->priced()) known.worth = by.prices->appraise(known.free, &by.sums[at * tables]);
+    return known;
+}
+
 Level Pricing::level(int position, const Shape& shape, int n, const Room& room, const CardRoom* cards, Mask fitting) {
     Rule& by = rule(shape.policy);
-    const auto count = cluster_.node(n).cards.size();
     // Of cards of several types, or of one too many, nothing is known but that the task fits.
     if (shape.cards > 0 && type_of(room.card_type) < 0) return {0};
-    for (std::size_t c = 0; c < count; ++c) left_[c] = cards[c].left;
-    const auto choice = by.prices->choose(free_of(n, room, {left_.data(), count}, by.looks_at_all), kind(by, position, shape), fitting);
-    // Of a node with cards of several types nothing is known, but it fits.
+    const Known& known = know(by, n, room, cards);
+    const int asked = kind(by, position, shape);
+    const auto choice = by.prices->priced() ? by.prices->choose(known.free, known.worth, asked, fitting)
+                                            : by.prices->choose(known.free, asked, fitting);
     const bool can_be_had = choice.card >= 0 && (fitting >> choice.card & 1);
     if (shape.cards > 0) return {std::max(0, choice.level), can_be_had ? choice.card : -1};
     // Work without a GPU stays off nodes that have them.
-    return {choice.level / 2 + (count == 0 ? no_gpu_bonus : 0)};
+    return {choice.level / 2 + (known.free.cards.empty() ? no_gpu_bonus : 0)};
 }
 
 // A shape that needs more than its room leaves the cards to the look; its level is that of what it would get. Cards that do not reach
@@ -156,7 +177,7 @@ Level Pricing::level(int position, const Look& look) {
     const Level out = level(position, look.shape, look.n, room, cards.data(), choice.cards);
     if (look.shape.cards < 2) return {std::max(0, out.value)};
     const int steps = choice.linked ? 0 : choice.home >= 0 ? 1 : 2;
-    const auto step = rule(look.shape.policy).prices->priced() ? std::int32_t{20} << regret_at : 20;
+    const auto step = rule(look.shape.policy).prices->priced() ? std::int32_t{20} << price::regret_at : 20;
     return {std::max(0, out.value - steps * step)};
 }
 
@@ -165,8 +186,8 @@ std::vector<ScoreTerm> Pricing::terms(const Shape& shape, std::int32_t level) co
     if (shape.cards == 0) level = (level >= no_gpu_bonus ? level - no_gpu_bonus : level) * 2;
     const bool priced = rule(shape.policy).prices && rule(shape.policy).prices->priced();
     if (!priced) return {{"fragmentation", std::clamp(level / 100.0, 0.0, 1.0), 1}};
-    constexpr double most = (1 << (31 - regret_at)) - 1;
-    const double loss = (most - (level >> regret_at)) / 100;  // in cards
+    constexpr double most = (1 << price::regret_bits) - 1;
+    const double loss = (most - (level >> price::regret_at)) * price::bucket / price::whole_card;  // in cards
     return {{"future_value", 1 / (1 + std::max(0.0, loss)), 1}, {"fit", std::clamp((level & 1023) / 1000.0, 0.0, 1.0), 0}};
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "crater/engine/explain.h"
@@ -34,6 +33,7 @@ class Pricing {
     std::vector<ScoreTerm> terms(const Shape& shape, std::int32_t level) const;
 
     // How good the node is for the shape and which card to take. The caller has found that it fits; `fitting`: cards a part fits on.
+    // Room and cards are those of the node's version.
     Level level(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards, Mask fitting);
     Level level(int position, const Look& look);
 
@@ -42,11 +42,20 @@ class Pricing {
     Result<void> load(std::string_view text);
 
   private:
+    // A node as the prices see it.
+    struct Known {
+        std::uint64_t node_version = 0, prices_version = 0;  // for which it holds
+        price::Free free;
+        price::Worth worth;
+    };
     struct Rule {
         std::unique_ptr<price::Prices> prices;
-        std::unordered_map<int, int> kinds;  // by shape; never walked
+        std::vector<int> kinds;  // by shape; -1: not asked yet
         std::uint64_t seen_version = 0;
         bool looks_at_all = false;  // also at disks and bandwidth
+        std::vector<Known> known;   // by node
+        std::vector<std::int16_t> left;  // what is left of each card, as the cards in the books
+        std::vector<price::Row> sums;
         void look();
     };
     static std::size_t index(Policy policy) { return policy == Policy::price ? 0 : 1; }
@@ -54,6 +63,7 @@ class Pricing {
     const Rule& rule(Policy policy) const { return rules_[index(policy)]; }
     int kind(Rule& rule, int position, const Shape& shape);
     price::Free free_of(int node, const Room& room, std::span<const std::int16_t> left, bool all) const;
+    const Known& know(Rule& rule, int node, const Room& room, const CardRoom* cards) const;
     void survey();
     void restore(Policy policy, price::Learned learned);
 
@@ -62,7 +72,6 @@ class Pricing {
     // The cluster as the prices see it, while they are found.
     std::vector<std::int16_t> left_now_, left_empty_;
     std::vector<price::Nodes> now_, empty_;
-    std::array<std::int16_t, cards_per_node_max> left_{};
 };
 
 }  // namespace crater::engine

@@ -43,6 +43,7 @@ void Seats::leave(int shape) {
     const auto it = seat_of_.find(shape);
     if (it == seat_of_.end()) return;
     treed_.remove(it->second);
+    learned_.remove(it->second);
     seats_[it->second].reset();
     seat_of_.erase(it);
 }
@@ -53,13 +54,7 @@ void Seats::forget() {
     built_ = false;
 }
 
-void Seats::levels_changed() {
-    for (std::size_t s = 0; s < seats_.size(); ++s) {
-        if (!seats_[s] || seats_[s]->standing.empty() || kind_of(judge_.shape(seats_[s]->shape).policy) != Kind::learned) continue;
-        for (std::size_t n = 0; n < entries_.size(); ++n)
-            if (entries_[n].open.has(s)) seats_[s]->levels.pend(static_cast<int>(n));
-    }
-}
+void Seats::levels_changed() { stale_ = true; }
 
 // Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays.
 void Seats::build() {
@@ -122,8 +117,10 @@ void Seats::fill(std::size_t s) {
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     treed_.remove(s);
+    learned_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
+        if (seat.plain && kind_of(shape.policy) == Kind::learned) learned_.add(s);
         seat.levels.reset(cluster_);
     }
     for (int n = 0; n < cluster_.size(); ++n) {

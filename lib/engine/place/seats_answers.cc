@@ -11,6 +11,27 @@ constexpr int runner_up_patience = 16;  // nodes passed over in search of the ne
 
 }  // namespace
 
+// All levels of the policies that learn anew, node by node, because what is known of a node serves all seats.
+void Seats::relevel(int& looked) {
+    stale_ = false;
+    for (auto& seat : seats_)
+        if (seat && !seat->standing.empty() && kind_of(judge_.shape(seat->shape).policy) == Kind::learned)
+            seat->levels.pend_fitting();
+    for (const int n : cluster_.by_name()) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (entry.room.mixed) continue;
+        SeatSet concerned = entry.open;
+        concerned &= learned_;
+        const auto rank = static_cast<std::size_t>(cluster_.rank(n));
+        const CardRoom* cards = card_rooms_.data() + cluster_.node(n).cards_at;
+        concerned.each([&](std::size_t s) {
+            ++looked;
+            seats_[s]->levels.put(rank, judge_.level(seats_[s]->shape, n, entry.room, cards));
+        });
+    }
+    learned_.each([&](std::size_t s) { seats_[s]->levels.climb(); });
+}
+
 void Seats::settle(std::size_t s, int& looked) {
     Seat& seat = *seats_[s];
     looked += seat.levels.settle(cluster_, [&](int n) {
@@ -30,6 +51,7 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     const auto seat = seat_for(shape);
     do sync();
     while (!built_);
+    if (stale_) relevel(looked);
     if (!seat) return scan(shape, looked, trace);
     seats_[*seat]->used_at = clock_;
     if (trace) record_lacks(*seat, *trace);
@@ -49,6 +71,7 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     const auto s = seat_for(shape);
     do sync();
     while (!built_);
+    if (stale_) relevel(looked);
     if (!s) {
         Trace trace;
         scan(shape, looked, &trace);

@@ -18,7 +18,6 @@ constexpr double fading = 0.999;         // of the mix, at each repricing: half 
 constexpr double turnover_fading = 0.8;  // half after 1000
 constexpr double turnover_high = 0.5;    // idle cards are kept together from here
 constexpr double scarce_from = 0.85;     // of what is asked most
-constexpr std::int64_t rounding_cpu = 500;
 constexpr std::size_t groups_most = 2000;
 constexpr int middle_lane = 16;
 
@@ -182,41 +181,7 @@ void Prices::ready() {
     classes_ = classify(learned_.goods, learned_.types, learned_.idle_max);
     tables_.clear();
     for (const int i : learned_.scarce) tables_.emplace_back(static_cast<Companion>(i));
-}
-
-std::vector<Group> Prices::groups(std::span<const Nodes> now, std::span<const Nodes> empty,
-                                  std::int64_t rounding) const {
-    std::map<std::tuple<int, std::array<float, companions>, std::vector<std::int16_t>>, double> counts;
-    const auto put = [&](const Nodes& nodes, double weight) {
-        Group group;
-        group.cls = nodes.free.type < 0 ? 0 : classes_.of(nodes.free.type);
-        int idle = 0;
-        for (const int left : nodes.free.cards) {
-            if (left >= whole_card) ++idle;
-            if (left > 0 && left < whole_card)
-                group.rows.push_back(static_cast<std::int16_t>(part_row(left)));
-        }
-        std::sort(group.rows.begin(), group.rows.end());
-        if (idle > 0) group.rows.push_back(static_cast<std::int16_t>(idle_row + idle));
-        for (const int i : learned_.scarce) {
-            const auto at = static_cast<std::size_t>(i);
-            const double scale = learned_.scale[at];
-            if (scale <= 0) continue;  // the cluster has none of it
-            const double coarse = static_cast<double>(rounding) * learned_.scale[cpu] / scale;
-            const auto step = std::max<std::int64_t>(1, std::llround(coarse));
-            group.amounts[at] = scaled(nodes.free.amounts[at] / step * step, scale);
-        }
-        counts[{group.cls, group.amounts, group.rows}] += weight * nodes.count;
-    };
-    for (const Nodes& nodes : now) put(nodes, 1);
-    if (learned_.turnover > 0) {
-        for (const Nodes& nodes : empty) put(nodes, learned_.turnover);
-    }
-    std::vector<Group> out;
-    for (const auto& [key, count] : counts) {
-        out.push_back({std::get<0>(key), count, std::get<1>(key), std::get<2>(key)});
-    }
-    return out;
+    book_ = {tables_, &classes_, &learned_.reserve, learned_.scale};
 }
 
 void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
@@ -232,10 +197,10 @@ void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
     make_goods();
     set_reserve(now, empty);
     ready();
-    std::int64_t rounding = rounding_cpu;
-    std::vector<Group> all = groups(now, empty, rounding);
-    while (all.size() > groups_most && rounding < 16 * rounding_cpu) all = groups(now, empty, rounding *= 2);
-    Fluid(learned_.goods, classes_, tables_, std::move(all)).run(first ? steps_first : steps_again);
+    Grouping nodes(classes_, learned_.scarce, learned_.scale);
+    nodes.add(now, 1);
+    if (learned_.turnover > 0) nodes.add(empty, learned_.turnover);
+    Fluid(learned_.goods, classes_, tables_, nodes.groups(groups_most)).run(first ? steps_first : steps_again);
     take_prices();
 }
 
@@ -262,12 +227,18 @@ double Prices::stand_in_price(const Kind& kind) const {
     return (out + static_cast<double>(tables_[0].rates().lane[middle_lane]) * cpu_amount) / unit;
 }
 
-Order Prices::order() const { return {.keep_idle_together = learned_.turnover > turnover_high}; }
+Worth Prices::appraise(const Free& free, Row* sums) const { return price::appraise(book_, free, sums); }
+
+Choice Prices::choose(const Free& free, const Worth& worth, int kind, std::uint64_t allowed) const {
+    const auto at = static_cast<std::size_t>(kind);
+    return least_regret(book_, free, worth, learned_.kinds[at], unit_price_[at], allowed,
+                        learned_.turnover > turnover_high);
+}
 
 Choice Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
-    const auto at = static_cast<std::size_t>(kind);
-    if (!priced()) return fragmentation_.choose(free, learned_.kinds[at], kind);
-    return least_regret(book(), free, learned_.kinds[at], unit_price_[at], allowed, order());
+    if (!priced()) return fragmentation_.choose(free, learned_.kinds[static_cast<std::size_t>(kind)], kind);
+    Row sums[companions];
+    return choose(free, appraise(free, sums), kind, allowed);
 }
 
 bool Prices::forget_rare() {
@@ -305,6 +276,6 @@ bool Prices::forget_rare() {
     return true;
 }
 
-double Prices::value(const Free& free) const { return static_cast<double>(node_value(book(), free)) / unit; }
+double Prices::value(const Free& free) const { return static_cast<double>(node_value(book_, free)) / unit; }
 
 }  // namespace crater::engine::price

@@ -86,6 +86,11 @@ class Prices {
     // The caller has checked that the kind fits; `allowed`: cards that may be taken. -1 when part of a card
     // fits on none of them.
     Choice choose(const Free& free, int kind, std::uint64_t allowed = ~std::uint64_t{0});
+    // The same in two parts once there are prices: what is known of the node holds for all kinds, as long as it and the
+    // version stay. `sums`: room for a row of each table.
+    std::size_t tables() const { return tables_.size(); }
+    Worth appraise(const Free& free, Row* sums) const;
+    Choice choose(const Free& free, const Worth& worth, int kind, std::uint64_t allowed) const;
 
     bool priced() const { return !learned_.goods.empty(); }
     double value(const Free& free) const;  // milli of a card
@@ -98,12 +103,8 @@ class Prices {
     void set_reserve(std::span<const Nodes> now, std::span<const Nodes> empty);
     void take_prices();
     double stand_in_price(const Kind& kind) const;
-    std::vector<Group> groups(std::span<const Nodes> now, std::span<const Nodes> empty,
-                              std::int64_t rounding) const;
     void ready();
     Good as_good(const Kind& kind) const;
-    Book book() const { return {tables_, &classes_, &learned_.reserve, learned_.scale}; }
-    Order order() const;
 
     Rule rule_;
     Learned learned_;
@@ -112,6 +113,7 @@ class Prices {
     std::vector<std::int32_t> unit_price_;  // by kind
     Classes classes_;
     std::vector<Tables> tables_;
+    Book book_;
     Fragmentation fragmentation_;
 };
 
