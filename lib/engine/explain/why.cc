@@ -329,7 +329,7 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request, Instant now) {
     const int q = backlog_.find(request.queue);
     // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
     const Policy wanted = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
-    const bool blank = kind_of(wanted) == Kind::learned && !pricing_.knows(wanted);
+    const bool blank = ranking_of(wanted) == Ranking::learned && !pricing_.knows(wanted);
     JobSlot slot;
     slot.crowd = cluster_.crowds().take(*request.spec);
     slot.shape = shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, cluster_,

@@ -11,28 +11,34 @@ constexpr int quality_at = 12, left_at = 3;
 constexpr std::size_t left_max = 255;
 
 std::int32_t pack(int quality, std::size_t left, std::size_t cores) {
-    return static_cast<std::int32_t>(static_cast<std::size_t>(quality) << quality_at | (left_max - std::min(left, left_max)) << left_at |
+    return static_cast<std::int32_t>(static_cast<std::size_t>(quality) << quality_at |
+                                     (left_max - std::min(left, left_max)) << left_at |
                                      (cpu_classes - 1 - cores));
 }
 
 }  // namespace
 
 std::size_t cpu_class(std::int64_t milli_cpu) {
-    return std::min<std::size_t>(cpu_classes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(milli_cpu / 1000))));
+    return std::min<std::size_t>(
+        cpu_classes - 1,
+        static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(milli_cpu / 1000))));
 }
 
 std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
     const auto memory = card_memory > 0 ? need.memory * 1000 / card_memory : 0;
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
 }
 
 bool is_square(const CardNeed& need, std::int64_t card_memory) {
-    return need.whole || card_memory <= 0 || (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
+    return need.whole || card_memory <= 0 ||
+           (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
 }
 
 bool is_plain(const Shape& shape) {
-    return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
-           !shape.node.exclusive && !shape.spread_tasks && shape.crowd < 0;
+    return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 &&
+           shape.numa != NumaPolicy::strict && !shape.node.exclusive && !shape.spread_tasks &&
+           shape.crowd < 0;
 }
 
 Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
@@ -44,14 +50,16 @@ Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
     for (std::size_t c = 0; c < node.cards.size(); ++c) cards[c] = {};
     if (use.exclusive > 0) return room;
     room.cpu = std::max<std::int64_t>(0, node.cpu - use.cpu);
-    room.cpu_only = std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
+    room.cpu_only =
+        std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
     room.memory = std::max<std::int64_t>(0, node.memory - use.memory);
     const CardUse* used = cluster.used().cards.data() + node.cards_at;
     const auto tasks_max = cluster.settings().max_tasks_per_gpu;
     for (Mask left = cluster.open_cards(n); left; left &= left - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(left));
         if (used[c].exclusive > 0) continue;
-        const auto total = cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
+        const auto total =
+            cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
         const auto compute = std::max<std::int64_t>(0, 1000 - used[c].compute);
         const auto memory = std::max<std::int64_t>(0, total - used[c].memory);
         if (used[c].tasks == 0 && compute == 1000) room.idle |= Mask{1} << c;
@@ -59,7 +67,8 @@ Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
         CardRoom& out = cards[c];
         out.memory = static_cast<std::int32_t>(std::min<std::int64_t>(memory, INT32_MAX));
         out.compute = static_cast<std::int16_t>(compute);
-        out.left = static_cast<std::int16_t>(total == memory ? compute : std::min(compute, memory * 1000 / total));
+        out.left =
+            static_cast<std::int16_t>(total == memory ? compute : std::min(compute, memory * 1000 / total));
         room.card_memory = std::max(room.card_memory, out.memory);
         room.card_compute = std::max(room.card_compute, out.compute);
     }
@@ -67,8 +76,8 @@ Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
     return room;
 }
 
-Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room, const CardRoom* cards,
-                std::size_t count) {
+Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room,
+                const CardRoom* cards, std::size_t count) {
     if (shape.cards == 0) {
         if (shape.cpu > room.cpu_only || shape.memory > room.memory) return {};
         const auto idle = static_cast<std::size_t>(room.idle_count);
@@ -81,7 +90,8 @@ Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memo
     }
     std::size_t best = count;
     for (std::size_t c = 0; c < count; ++c)
-        if (cards[c].memory >= need->room() && cards[c].compute >= need->compute && (best == count || cards[c].left < cards[best].left))
+        if (cards[c].memory >= need->room() && cards[c].compute >= need->compute &&
+            (best == count || cards[c].left < cards[best].left))
             best = c;
     if (best == count) return {};
     const auto step = static_cast<std::size_t>(cards[best].left / left_step_size);
@@ -102,9 +112,11 @@ Level fit_level(const Look& look) {
         const CardNeed& need = look.need(c);
         whole |= need.whole;
         const auto step = static_cast<std::size_t>(look.card_left(c) / left_step_size);
-        left = std::max(left, step - std::min(step, left_step(need, look.cluster.card_limit(look.card_memory(c)))));
+        left = std::max(left,
+                        step - std::min(step, left_step(need, look.cluster.card_limit(look.card_memory(c)))));
     }
-    if (shape.cards == 0) return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
+    if (shape.cards == 0)
+        return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
     const int quality = shape.cards == 1 || choice.linked ? 2 : choice.home >= 0 ? 1 : 0;
     return {pack(quality, whole ? idle : left, cpu_class(look.cpu_free()))};
 }

@@ -27,7 +27,8 @@ Spot Levels::best(const Cluster& cluster) const {
 
 std::vector<Spot> Levels::best(const Cluster& cluster, std::size_t count) {
     std::vector<Spot> out;
-    for (const auto rank : tree_.best(count)) out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
+    for (const auto rank : tree_.best(count))
+        out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
     return out;
 }
 

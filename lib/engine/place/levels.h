@@ -1,5 +1,5 @@
-// The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when the shape is next asked
-// about, not before.
+// The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when
+// the shape is next asked about, not before.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,9 @@ class Levels {
     void pend(int node);                 // to be looked at again
     // So are all that it fits on, for it is worth something else there now; whether it fits is as it was.
     void pend_fitting() { stale_ = true; }
-    void put(std::size_t rank, Level level) { tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card); }
+    void put(std::size_t rank, Level level) {
+        tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card);
+    }
     void climb() { tree_.climb(), stale_ = false; }
     // Looks at what pends: `level_of` gives the level of a node. Gives how many those were.
     template <class LevelOf>

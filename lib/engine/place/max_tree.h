@@ -1,5 +1,6 @@
-// Integers by position with the highest on top: a tree of blocks of sixteen, one cache line each, so that a change touches one line a
-// level and stops where the maximum stays. Among equals the lowest position wins. Values are >= 0; -1 means "not in question".
+// Integers by position with the highest on top: a tree of blocks of sixteen, one cache line each, so that a
+// change touches one line a level and stops where the maximum stays. Among equals the lowest position wins.
+// Values are >= 0; -1 means "not in question".
 #pragma once
 
 #include <algorithm>

@@ -112,15 +112,15 @@ bool Seats::is_square(const Shape& shape) const {
 void Seats::fill(std::size_t s) {
     Seat& seat = *seats_[s];
     const Shape& shape = judge_.shape(seat.shape);
-    seat.plain = is_plain(shape) && kind_of(shape.policy) != Kind::weighted;
-    seat.indexed = seat.plain && kind_of(shape.policy) == Kind::ordered && mixed_ == 0 && is_square(shape);
+    seat.plain = is_plain(shape) && ranking_of(shape.policy) != Ranking::weighted;
+    seat.indexed = seat.plain && ranking_of(shape.policy) == Ranking::ordered && mixed_ == 0 && is_square(shape);
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     treed_.remove(s);
     learned_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
-        if (seat.plain && kind_of(shape.policy) == Kind::learned) learned_.add(s);
+        if (seat.plain && ranking_of(shape.policy) == Ranking::learned) learned_.add(s);
         seat.levels.reset(cluster_);
     }
     for (int n = 0; n < cluster_.size(); ++n) {

@@ -46,7 +46,8 @@ void Grouping::add(std::span<const Nodes> nodes, double weight) {
         std::sort(rows.begin(), rows.end());
         if (idle > 0) rows.push_back(static_cast<std::int16_t>(idle_row + idle));
         const auto known = rows_.try_emplace(rows, static_cast<int>(rows_.size())).first;
-        members_.push_back({free.type < 0 ? 0 : classes_.of(free.type), &*known, free.amounts, weight * count});
+        members_.push_back(
+            {free.type < 0 ? 0 : classes_.of(free.type), &*known, free.amounts, weight * count});
     }
 }
 

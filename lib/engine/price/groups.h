@@ -22,8 +22,8 @@ class Grouping {
         : classes_(classes), scarce_(scarce), scale_(scale) {}
 
     void add(std::span<const Nodes> nodes, double weight);
-    // In ascending order, at most so many where coarser amounts can achieve that: they are rounded down to what comes
-    // with 500 thousandths of a core, or twice, four times... that.
+    // In ascending order, at most so many where coarser amounts can achieve that: they are rounded down to
+    // what comes with 500 thousandths of a core, or twice, four times... that.
     std::vector<Group> groups(std::size_t most) const;
 
   private:

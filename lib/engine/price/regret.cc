@@ -75,7 +75,7 @@ void part_ways(Ways& out, std::span<const std::int16_t> cards, int milli, std::u
     }
 }
 
-void find_ways(Ways& out, const Free& free, const Kind& kind, std::uint64_t allowed, int idle) {
+void find_ways(Ways& out, const Free& free, const Demand& kind, std::uint64_t allowed, int idle) {
     out.count = 0;
     if (kind.cards == 0) {
         out.add(no_rest, no_rest, no_rest, -1, free.cards.empty() ? 0 : 1);
@@ -86,7 +86,8 @@ void find_ways(Ways& out, const Free& free, const Kind& kind, std::uint64_t allo
     }
 }
 
-inline std::int32_t weigh_node(const Tables& tables, const Row* value, const Rows& rows, float amount, Row& sum) {
+inline std::int32_t weigh_node(const Tables& tables, const Row* value, const Rows& rows, float amount,
+                               Row& sum) {
     sum = {};
     for (int i = 0; i < rows.count; ++i) add(sum, value[rows.row[i]]);
     Row all = sum;
@@ -128,13 +129,13 @@ std::int32_t level_of(std::int32_t regret, int idle_after, int left, bool keep_i
     return (worst - loss) << regret_at | together << tight_bits | (whole_card - left);
 }
 
-std::int32_t reserved(const Book& book, const Free& free, const Kind& kind) {
+std::int32_t reserved(const Book& book, const Free& free, const Demand& kind) {
     return kind.cards > 0 && free.type >= 0 ? (*book.reserve)[static_cast<std::size_t>(free.type)] : 0;
 }
 
 // Parts of several cards go to the tightest ones; there is nothing to choose.
-Choice several_parts(const Book& book, const Free& free, const Worth& worth, const Kind& kind, std::int32_t price,
-                     bool keep_idle_together) {
+Rating several_parts(const Book& book, const Free& free, const Worth& worth, const Demand& kind,
+                     std::int32_t price, bool keep_idle_together) {
     const CardStates after = after_taking(free.cards, kind);
     Free then{free.type, after.left(), free.amounts};
     for (std::size_t i = 0; i < then.amounts.size(); ++i) then.amounts[i] -= kind.amounts[i];
@@ -165,9 +166,10 @@ std::int32_t node_value(const Book& book, const Free& free) {
 }
 
 CRATER_VECTOR_CLONES
-Choice least_regret(const Book& book, const Free& free, const Worth& worth, const Kind& kind, std::int32_t price,
-                    std::uint64_t allowed, bool keep_idle_together) {
-    if (kind.cards > 1 && !kind.whole_cards()) return several_parts(book, free, worth, kind, price, keep_idle_together);
+Rating least_regret(const Book& book, const Free& free, const Worth& worth, const Demand& kind,
+                    std::int32_t price, std::uint64_t allowed, bool keep_idle_together) {
+    if (kind.cards > 1 && !kind.whole_cards())
+        return several_parts(book, free, worth, kind, price, keep_idle_together);
     Ways ways;
     find_ways(ways, free, kind, allowed, worth.idle);
     const Row* sum = worth.sums;
@@ -177,11 +179,12 @@ Choice least_regret(const Book& book, const Free& free, const Worth& worth, cons
         weigh(tables, tables.value(worth.cls), *sum++, scaled(after, book.scale[companion]), ways);
     }
     const std::int32_t before = worth.value + reserved(book, free, kind);
-    Choice best{-1};
+    Rating best{-1};
     for (int i = 0; i < ways.count; ++i) {
         const Way& way = ways.way[i];
         const int taken = way.was <= idle_row ? 0 : kind.whole_cards() ? kind.cards : 1;
-        const std::int32_t level = level_of(before - way.value - price, worth.idle - taken, way.left, keep_idle_together);
+        const std::int32_t level =
+            level_of(before - way.value - price, worth.idle - taken, way.left, keep_idle_together);
         if (level > best.level) best = {level, way.card};
     }
     return best;

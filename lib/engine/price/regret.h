@@ -40,9 +40,9 @@ inline constexpr int bucket = 10;
 // Where the loss stands in a level, in buckets; below it what decides among equal losses.
 inline constexpr int regret_bits = 14, regret_at = 17;
 
-// A part of one card is tried on every card in `allowed` that it fits on. `keep_idle_together`: among nodes that
-// lose as much, the one left with the fewest idle cards.
-Choice least_regret(const Book& book, const Free& free, const Worth& worth, const Kind& kind, std::int32_t price,
-                    std::uint64_t allowed, bool keep_idle_together);
+// A part of one card is tried on every card in `allowed` that it fits on. `keep_idle_together`: among nodes
+// that lose as much, the one left with the fewest idle cards.
+Rating least_regret(const Book& book, const Free& free, const Worth& worth, const Demand& kind,
+                    std::int32_t price, std::uint64_t allowed, bool keep_idle_together);
 
 }  // namespace crater::engine::price

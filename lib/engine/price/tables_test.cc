@@ -184,8 +184,8 @@ TEST(Regret, is_never_below_nothing) {
     }
 }
 
-Choice chosen(const Book& book, const Free& free, const Kind& kind, std::int32_t price, std::uint64_t allowed,
-              bool together = false) {
+Rating chosen(const Book& book, const Free& free, const Demand& kind, std::int32_t price,
+              std::uint64_t allowed, bool together = false) {
     Row sums[companions];
     return least_regret(book, free, appraise(book, free, sums), kind, price, allowed, together);
 }
@@ -195,7 +195,7 @@ TEST(Regret, takes_the_card_whose_rest_is_worth_most) {
     const std::vector<std::int16_t> cards{810, 470, 1000, 190};
     Free free{.type = 0, .cards = cards};
     free.amounts[cpu] = 100000;
-    Kind kind{.cards = 1, .milli = 190};
+    Demand kind{.cards = 1, .milli = 190};
     kind.amounts[cpu] = 40;
     const auto price = static_cast<std::int32_t>(150 * unit);
     EXPECT_EQ(chosen(built.book(), free, kind, price, ~std::uint64_t{0}).card, 3);
@@ -206,7 +206,7 @@ TEST(Regret, takes_the_card_whose_rest_is_worth_most) {
 TEST(Regret, keeps_idle_cards_together_when_told_to) {
     const Built built;
     const std::vector<std::int16_t> one{1000, 0, 0, 0}, three{1000, 1000, 1000, 0};
-    const Kind kind{.cards = 1, .milli = whole_card};
+    const Demand kind{.cards = 1, .milli = whole_card};
     const auto level = [&](const std::vector<std::int16_t>& cards, bool together) {
         const Free free{.type = 0, .cards = cards};
         return chosen(built.book(), free, kind, 0, ~std::uint64_t{0}, together).level;
