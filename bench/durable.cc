@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "crater/codec/binary.h"
 #include "crater/codec/codec.h"
 #include "crater/model/job.h"
 #include "crater/store/store.h"
@@ -36,13 +37,13 @@ double fsyncs_per_second(const std::string& folder) {
     return count;
 }
 
-std::string status_text(const engine::Placement& placement) {
+std::string status_value(const engine::Engine& engine, const engine::Placement& placement, bool json) {
     JobStatus status;
     status.id = placement.job;
     status.state = State::preparing;
     status.reason = Reason::placed;
     status.submitted = noon;
-    for (const auto& [index, allocation] : placement.tasks) {
+    for (const auto& [index, allocation] : engine.allocations(placement)) {
         TaskStatus task;
         task.index = index;
         task.state = State::preparing;
@@ -51,7 +52,7 @@ std::string status_text(const engine::Placement& placement) {
         task.allocation = allocation;
         status.tasks.push_back(std::move(task));
     }
-    return codec::write_json(status);
+    return json ? codec::write_json(status) : codec::write_binary(status);
 }
 
 struct Run {
@@ -62,6 +63,7 @@ struct Run {
     std::int64_t durable = 0, in_flight = 0, batches = 0, bytes = 0;
     double until = 0;
     int width = 0;
+    bool json = false;  // values as they were before: the comparison
 
     void decide() {
         cluster.leaving.clear();
@@ -72,7 +74,7 @@ struct Run {
         const auto plan = cluster.engine.pass(noon, {.placements_max = width, .evaluations_max = 1'000'000});
         store::Batch batch;
         for (const auto& placement : plan.placements) {
-            batch.writes.push_back({"job/" + placement.job, status_text(placement)});
+            batch.writes.push_back({"job/" + placement.job, status_value(cluster.engine, placement, json)});
             bytes += static_cast<std::int64_t>(batch.writes.back().value->size());
         }
         for (const auto& event : cluster.leaving) batch.writes.push_back({"job/" + std::get<engine::JobRemoved>(event).job, std::nullopt});
@@ -100,6 +102,7 @@ int run(int argc, char** argv) {
     std::string shared = "../shared/bench", folder = ".", policy = "best_fit";
     double seconds = 5;
     int width = 128, nodes = 5000;
+    bool json = false;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string key = argv[i];
         if (key == "--shared") shared = argv[i + 1];
@@ -107,6 +110,7 @@ int run(int argc, char** argv) {
         if (key == "--policy") policy = argv[i + 1];
         if (key == "--nodes") nodes = std::atoi(argv[i + 1]);
         if (key == "--batch") width = std::atoi(argv[i + 1]);
+        if (key == "--form") json = std::string(argv[i + 1]) == "json";
         if (key == "--seconds") seconds = std::atof(argv[i + 1]);
     }
     const auto chosen = policy_named(policy);
@@ -114,6 +118,7 @@ int run(int argc, char** argv) {
     const double before = fsyncs_per_second(folder);
     Run bench{Cluster(nodes, *chosen, requests_of(shared)), {}, {}, {}};
     bench.width = width;
+    bench.json = json;
     bench.cluster.fill(0.93);
     auto opened = store::open_sqlite({.path = folder + "/durable.db", .group_max = 512, .crash_at = {}}, bench.loop);
     if (!opened) return std::fprintf(stderr, "%s\n", opened.error().text().c_str()), 1;
@@ -128,9 +133,10 @@ int run(int argc, char** argv) {
     std::sort(all.begin(), all.end());
     const auto at = [&](double p) { return all.empty() ? 0 : all[static_cast<std::size_t>(p * static_cast<double>(all.size() - 1))]; };
     std::printf("{\"decisions_per_second\": %.0f, \"latency_p50_ms\": %.2f, \"latency_p99_ms\": %.2f, \"fsyncs_per_second\": %.0f, "
-                "\"ratio\": %.1f, \"batch\": %d, \"batches\": %ld, \"decisions\": %ld, \"bytes_per_decision\": %.0f, \"policy\": \"%s\", \"nodes\": %d}\n",
+                "\"ratio\": %.1f, \"batch\": %d, \"batches\": %ld, \"decisions\": %ld, \"bytes_per_decision\": %.0f, \"form\": \"%s\", \"policy\": \"%s\", \"nodes\": %d}\n",
                 static_cast<double>(bench.durable) / took, at(0.5), at(0.99), before, static_cast<double>(bench.durable) / took / before, width,
-                bench.batches, bench.durable, bench.durable ? static_cast<double>(bench.bytes) / static_cast<double>(bench.durable) : 0.0, policy.c_str(), nodes);
+                bench.batches, bench.durable, bench.durable ? static_cast<double>(bench.bytes) / static_cast<double>(bench.durable) : 0.0, json ? "json" : "binary",
+                policy.c_str(), nodes);
     return 0;
 }
 

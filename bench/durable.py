@@ -12,11 +12,12 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--bin", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/bin"))
 parser.add_argument("--shared", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/bench"), help="folder with openb/ (the mix of requests)")
 parser.add_argument("--batch", type=int, default=128, help="decisions in one batch")
+parser.add_argument("--form", default="binary", choices=["binary", "json"], help="of the stored values; json is what it was before")
 parser.add_argument("--seconds", type=float, default=5.0)
 parser.add_argument("--folder", default=None, help="on the disk to be measured (default: a new one under the system's temporary folder)")
 options = parser.parse_args()
 with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-    out = subprocess.run([os.path.join(options.bin, "bench-durable"), "--shared", options.shared, "--folder", folder, "--batch", str(options.batch),
+    out = subprocess.run([os.path.join(options.bin, "bench-durable"), "--shared", options.shared, "--folder", folder, "--batch", str(options.batch), "--form", options.form,
                           "--seconds", str(options.seconds)], check=True, stdout=subprocess.PIPE, text=True).stdout
 row = json.loads(out)
 row["load_average"] = round(os.getloadavg()[0], 1)

@@ -133,11 +133,15 @@ void print_measured(std::ostream& out, const hw::ProbeMeasured& measured) {
 
 void print_models(std::ostream& out) {
     std::vector<Row> rows = {{"MODEL", "MEMORY", "SMS", "BANDWIDTH", "CC", "PRECISIONS", "MIG", "SOURCE"}};
-    for (const auto& model : hw::known_gpus())
+    for (const auto& model : hw::known_gpus()) {
+        std::string profiles;
+        for (const auto& partition : hw::mig_partitions(model))
+            profiles += (profiles.empty() ? "" : " ") + partition.name + ":" + std::to_string(partition.starts.size());
         rows.push_back(
             {std::string(model.name), format(Mebibytes(model.memory_mib)), std::to_string(model.sm_count),
              fmt::format("{:.0f}GB/s", model.memory_bandwidth_gbps), std::string(model.compute_capability),
-             std::string(model.precisions), std::string(model.mig_profiles), std::string(model.source)});
+             std::string(model.precisions), profiles, std::string(model.source)});
+    }
     print_rows(out, rows);
 }
 

@@ -5,12 +5,15 @@
 #include <iostream>
 
 #include "crater/api/routes.h"
+#include "crater/base/ids.h"
 #include "crater/base/log.h"
 #include "crater/daemon/daemon.h"
 #include "crater/plugin/registry.h"
 #include "crater/scheduler/config.h"
 #include "crater/scheduler/http_api.h"
 #include "crater/scheduler/scheduler.h"
+#include "crater/scheduler/stored_json.h"
+#include "crater/store/look.h"
 #include "crater/store/store.h"
 #include "crater/wire/callback.h"
 #include "crater/wire/http.h"
@@ -24,6 +27,7 @@ constexpr const char* name = "crater-scheduler";
 struct Overrides {
     std::string listen, store, console_dir, admin_token_file, join_token_file;
     bool print_openapi = false;
+    std::optional<std::string> print_store;  // keys that begin so
 };
 
 Result<scheduler::Config> load(const daemon::Options& options, const Overrides& overrides) {
@@ -33,6 +37,23 @@ Result<scheduler::Config> load(const daemon::Options& options, const Overrides& 
     if (!overrides.store.empty()) config.store.sqlite = overrides.store;
     if (!overrides.console_dir.empty()) config.console_dir = overrides.console_dir;
     return config;
+}
+
+// One line of JSON for each object. Works while a scheduler uses the store.
+Result<int> print_store(const daemon::Options& options, const Overrides& overrides) {
+    CRATER_TRY(config, load(options, overrides));
+    const auto print = [](std::string_view key, std::string_view value) -> Result<void> {
+        CRATER_TRY(json, scheduler::stored_json(key, value));
+        std::string line = "{\"key\":";
+        append_json_string(line, key);
+        line += ",\"value\":";
+        if (json.starts_with('{')) line += json;
+        else append_json_string(line, json);
+        std::cout << line << "}\n";
+        return {};
+    };
+    CRATER_TRY_VOID(store::look_into_sqlite(config.store.sqlite, *overrides.print_store, print));
+    return 0;
 }
 
 // "127.0.0.1:8080" -> address and port.
@@ -185,11 +206,12 @@ int main(int argc, char** argv) {
         app.add_option("--admin-token-file", overrides.admin_token_file, "A token of the role admin that shall exist");
         app.add_option("--join-token-file", overrides.join_token_file, "A token of the role agent-join that shall exist");
         app.add_flag("--print-openapi", overrides.print_openapi, "Print openapi.json and end");
+        app.add_option("--print-store", overrides.print_store, "Print the stored objects whose keys begin so, such as job/, as JSON, and end");
     });
     if (overrides.print_openapi) {
         std::cout << api::openapi_document() << "\n";
         return 0;
     }
-    auto status = serve(options, overrides);
+    auto status = overrides.print_store ? print_store(options, overrides) : serve(options, overrides);
     return status ? *status : daemon::report(name, status.error());
 }

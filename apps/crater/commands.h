@@ -25,6 +25,7 @@ void add_quota(CLI::App& app, Context& context);
 void add_node(CLI::App& app, Context& context);
 void add_queue(CLI::App& app, Context& context);
 void add_plugin(CLI::App& app, Context& context);
+void add_defrag(CLI::App& app, Context& context);
 void add_cluster(CLI::App& app, Context& context);
 void add_token(CLI::App& app, Context& context);
 void add_events(CLI::App& app, Context& context);

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     app.add_option("--server", context.server, "URL of the scheduler [CRATER_SERVER]");
     app.add_option("--token", context.token, "Bearer token [CRATER_TOKEN]");
 
-    for (auto add : {add_up, add_doctor, add_config, add_job, add_node, add_queue, add_plugin, add_quota, add_cluster, add_token, add_events, add_simulate,
+    for (auto add : {add_up, add_doctor, add_config, add_job, add_node, add_queue, add_plugin, add_quota, add_defrag, add_cluster, add_token, add_events, add_simulate,
                      add_completion})
         add(app, context);
 

@@ -138,11 +138,41 @@ std::string ago_text(const std::string& instant) {
     return span((system_clock()->now() - *at).count());
 }
 
+std::string until_text(const std::string& instant) {
+    auto at = parse_instant(instant);
+    if (!at) return {};
+    return span(std::max<std::int64_t>(0, (*at - system_clock()->now()).count()));
+}
+
 std::string span_text(const std::string& from, const std::string& to) {
     auto begin = parse_instant(from);
     if (!begin) return {};
     auto end = parse_instant(to);
     return span(((end ? *end : system_clock()->now()) - *begin).count());
+}
+
+void print_changes(const Json& why) {
+    const Json changes = why.value("changes", Json::array());
+    if (!changes.empty()) std::cout << "\nWould start now with one of\n";
+    for (const Json& change : changes) std::cout << "  " << text(change, "text") << "\n";
+    if (text(why, "more_changes") == "true") std::cout << (changes.empty() ? "\n" : "") << "Other changes may do as well: crater job why ID --thorough looks for them to the end.\n";
+}
+
+void print_plan(const Json& plan) {
+    std::cout << text(plan, "summary") << "\n";
+    const Json jobs = plan.value("jobs", Json::array());
+    const auto names = [](const Json& list) {
+        std::string out;
+        for (const Json& name : list) out += (out.empty() ? "" : ",") + name.get<std::string>();
+        return out;
+    };
+    if (!jobs.empty()) std::cout << fmt::format("\n{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n", "JOB", "WHAT", "FROM", "TO", "LOST GPU-S", "");
+    for (const Json& job : jobs)
+        std::cout << fmt::format("{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n", text(job, "job").empty() ? "(this one)" : text(job, "job"), text(job, "effect"),
+                                 names(job.value("from", Json::array())), names(job.value("to", Json::array())),
+                                 number(job, "lost_gpu_seconds") > 0 ? amount_text(number(job, "lost_gpu_seconds")) : "", text(job, "detail"));
+    if (number(plan, "affected") > static_cast<double>(jobs.size())) std::cout << "... " << text(plan, "affected") << " jobs in all\n";
+    if (plan.contains("why")) print_changes(plan["why"]);
 }
 
 }  // namespace crater::cli

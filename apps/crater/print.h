@@ -29,6 +29,12 @@ std::string bytes_text(double bytes);      // "1.5 GiB"
 std::string mib_text(double mib);
 std::string amount_text(double amount);    // "8", "0.5"
 std::string ago_text(const std::string& instant);   // "3m", "2h"; "" for never
+std::string until_text(const std::string& instant);  // the same of a time to come; "0s" when it is past
 std::string span_text(const std::string& from, const std::string& to);
+
+// What a plan would do, and to whom.
+void print_plan(const Json& plan);
+// What would start a waiting job, a line each.
+void print_changes(const Json& why);
 
 }  // namespace crater::cli

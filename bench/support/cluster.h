@@ -166,6 +166,7 @@ struct Cluster {
         running.pop_back();
     }
     std::vector<engine::Event> leaving;
+    std::size_t allocated = 0;  // tasks
 
     // Small work without a GPU that stays: what runs must not matter to what is decided.
     void background(std::int64_t tasks) {
@@ -201,14 +202,15 @@ struct Cluster {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
     }
-    // Places and releases for about `seconds`; gives placements per second of the time in pass and release.
+    // Places and releases for about `seconds`; gives placements per second of the time in pass and release. Beside it, what queueing a
+    // job costs, and making the allocations that are stored out of what was decided.
     struct Rate {
-        double per_second = 0, queueing_ns = 0, load = 0;
+        double per_second = 0, queueing_ns = 0, allocating_ns = 0, load = 0;
         std::int64_t placed = 0, refused = 0;
     };
     Rate churn(double seconds, double at_load) {
         Rate out;
-        double spent = 0, queueing = 0;
+        double spent = 0, queueing = 0, allocating = 0;
         std::int64_t queued = 0;
         while (spent < seconds) {
             leaving.clear();
@@ -221,6 +223,8 @@ struct Cluster {
             const auto t2 = cpu_seconds();
             queued += 100;
             queueing += t1 - t0;
+            for (const auto& placement : plan.placements) allocated += engine.allocations(placement).size();
+            allocating += cpu_seconds() - t2;
             spent += t2 - t1;
             out.placed += static_cast<std::int64_t>(plan.placements.size());
             took(plan);
@@ -229,6 +233,7 @@ struct Cluster {
         }
         out.per_second = static_cast<double>(out.placed) / spent;
         out.queueing_ns = queueing / static_cast<double>(queued) * 1e9;
+        out.allocating_ns = allocating / static_cast<double>(std::max<std::int64_t>(1, out.placed)) * 1e9;
         out.load = load();
         return out;
     }

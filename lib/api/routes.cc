@@ -51,9 +51,13 @@ const std::vector<QueryParameter> job_filters{
     {"type", "training, inference, batch or interactive."},
     {"node", "Node it holds slices on."},
     {"label", "Label, as key or key=value; crater.array=ID for the jobs of an array."},
-    {"since", "Submitted at or after: a time, or a span before now such as 24h."}};
+    {"since", "Submitted at or after: a time, or a span before now such as 24h."},
+    {"estimates", "true: with the start that is expected of each that waits."}};
 const std::vector<QueryParameter> node_filters{
     limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
+const std::vector<QueryParameter> why_parameters{
+    {"nodes", "true adds every node and what it lacks, at most 1,000."},
+    {"thorough", "true searches for changes that would start it to the end; else only as far as that is quick."}};
 const std::vector<QueryParameter> log_parameters{
     {"task", "Task, from 0; 0 when absent."},
     {"attempt", "Start to show, from 1; the latest when absent."},
@@ -87,7 +91,7 @@ const std::vector<Route>& table() {
         {"GET", "/api/v1/jobs", look, "list_jobs", "Jobs, newest first.", job_filters, nullptr, schema<Page<JobRow>, "JobPage">, "jobs"},
         {"GET", "/api/v1/jobs/{id}", look, "get_job", "A job in full. A task_id serves as well as a job id.", {}, nullptr,
          schema<JobView, "JobView">, "jobs"},
-        {"GET", "/api/v1/jobs/{id}/why", look, "get_job_why", "Why it waits: the binding constraint, its rank, node by node.", {},
+        {"GET", "/api/v1/jobs/{id}/why", look, "get_job_why", "Why it waits: the binding constraint, who holds it, its rank, and the smallest changes that would start it.", why_parameters,
          nullptr, schema<engine::Why, "Why">, "jobs"},
         {"GET", "/api/v1/jobs/{id}/events", look, "get_job_events", "What happened to it, oldest first.", {limit, cursor}, nullptr,
          schema<Page<EventView>, "EventPage">, "jobs"},
@@ -101,8 +105,21 @@ const std::vector<Route>& table() {
          "jobs", idempotent},
         {"POST", "/api/v1/jobs/{id}/resume", work, "resume_job", "Queue an evicted, failed or cancelled job again.", {},
          schema<ReasonBody, "ReasonBody">, schema<JobView, "JobView">, "jobs", idempotent},
-        {"POST", "/api/v1/plans/submit", work, "plan_submit", "Would this job fit now? Nothing is changed.", {}, schema<JobSpec, "JobSpec">,
-         schema<FitView, "FitView">, "jobs", idempotent},
+        // ---- plans: what would happen; nothing is changed
+        {"POST", "/api/v1/plans/submit", work, "plan_submit", "Would this job start now, where, and who would be stopped for it? Nothing is changed.", {},
+         schema<JobSpec, "JobSpec">, schema<FitView, "FitView">, "plans", idempotent},
+        {"POST", "/api/v1/plans/preempt", work, "plan_preempt", "Who would be stopped for a waiting job, or what stopping a running one costs. Nothing is changed.", {},
+         schema<PreemptPlan, "PreemptPlan">, schema<engine::WhatIf, "WhatIf">, "plans", idempotent},
+        {"POST", "/api/v1/plans/defrag", manage, "plan_defrag", "Which jobs would move so that what is free lies together. Nothing is changed.", {},
+         schema<DefragRequest, "DefragRequest">, schema<engine::WhatIf, "WhatIf">, "plans", idempotent},
+        {"POST", "/api/v1/plans/drain", manage, "plan_drain", "What becomes of the jobs of a node that takes no new work. Nothing is changed.", {},
+         schema<DrainPlan, "DrainPlan">, schema<engine::WhatIf, "WhatIf">, "plans", idempotent},
+        {"POST", "/api/v1/plans/node_loss", manage, "plan_node_loss", "Which jobs would lose their place with a node, and where they would go. Nothing is changed.", {},
+         schema<NodeLossPlan, "NodeLossPlan">, schema<engine::WhatIf, "WhatIf">, "plans", idempotent},
+        {"POST", "/api/v1/plans/quota", manage, "plan_quota", "Which jobs another quota would start or hold back. Nothing is changed.", {},
+         schema<QuotaPlan, "QuotaPlan">, schema<engine::WhatIf, "WhatIf">, "plans", idempotent},
+        {"POST", "/api/v1/defrag", manage, "defrag", "Move jobs so that what is free lies together: each stops with its grace period and goes on elsewhere.", {},
+         schema<DefragRequest, "DefragRequest">, schema<DefragStarted, "DefragStarted">, "cluster", idempotent},
         // ---- nodes
         {"GET", "/api/v1/nodes", look_around, "list_nodes", "Nodes.", node_filters, nullptr, schema<Page<NodeRow>, "NodePage">, "nodes"},
         {"GET", "/api/v1/nodes/{name}", look_around, "get_node", "A node in full.", {}, nullptr, schema<NodeView, "NodeView">, "nodes"},

@@ -6,15 +6,14 @@
 #include <array>
 #include <limits>
 
+#include "ascii.h"
+
 namespace crater {
 namespace {
 
 constexpr std::size_t text_max = 128;
 constexpr std::size_t tenant_depth_max = 8;
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Reads one code point at `at` and moves behind it; -1 when the bytes are not UTF-8.

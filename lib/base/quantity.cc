@@ -9,6 +9,7 @@
 #include <span>
 #include <system_error>
 
+#include "ascii.h"
 #include "crater/base/ids.h"
 
 namespace crater {
@@ -18,9 +19,6 @@ using Wide = __int128;
 constexpr Wide int64_max = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi, gibi = 1024 * mebi, tebi = 1024 * gibi,
                        pebi = 1024 * tebi;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // whole + fraction / fraction_scale, without rounding.
 struct Decimal {

@@ -38,6 +38,11 @@ void each_alias(std::string_view aliases, Use use) {
     }
 }
 
+// What a reader fills: the value that is there, or a fresh one; never one that others may share.
+inline void* in_optional(void* object, const Type& type) {
+    return type.owner == nullptr && type.size(object) > 0 ? type.at(object, 0) : type.append(object);
+}
+
 inline bool in_range_checked(const FieldOptions& options) { return options.minimum < options.maximum; }
 
 }  // namespace crater::codec

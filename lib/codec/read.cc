@@ -406,8 +406,7 @@ Result<void> read_value(const Json& tree, void* object, const Type& type, const 
         case Kind::custom_list: return read_custom_list(tree, object, type, path);
         case Kind::structure: return read_structure(tree, object, type, path, how);
         case Kind::optional:
-            return read_value(tree, type.size(object) > 0 ? type.at(object, 0) : type.append(object),
-                              *type.element, options, path, how);
+            return read_value(tree, in_optional(object, type), *type.element, options, path, how);
         case Kind::list: return read_list(tree, object, type, options, path, how);
         case Kind::map: return read_map(tree, object, type, options, path, how);
         default: return read_amount(tree, object, type, options, path);

@@ -4,6 +4,11 @@
 #include "state/placement_fact.h"
 
 namespace crater::engine {
+namespace {
+
+// What tenants used comes first in what is learned, between these.
+
+}  // namespace
 
 Engine::Engine(Settings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}
 Engine::~Engine() = default;
@@ -12,13 +17,22 @@ void Engine::apply(const Event& event) {
 }
 Result<Engine::Admitted> Engine::admit(EngineJob job) const { return impl_->admit(std::move(job)); }
 Plan Engine::pass(Instant now, const PassLimits& limits) { return impl_->pass(now, limits); }
+std::vector<std::pair<std::int64_t, Allocation>> Engine::allocations(const Placement& placement) const {
+    return impl_->allocations(placement);
+}
 bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
-Result<Why> Engine::why(const std::string& job, Instant now) const { return impl_->why(job, now); }
+Result<Why> Engine::why(const std::string& job, Instant now, const WhyQuestion& question) const {
+    auto out = impl_->why(job, now, question);
+    if (out) impl_->add_estimate(job, now, *out);
+    return out;
+}
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {
     return impl_->would_place(job, now);
 }
 DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
+Result<WhatIf> Engine::what_if(const Supposed& supposed, Instant now) const { return impl_->what_if(supposed, now); }
+std::vector<Preemption> Engine::start_defrag(const DefragOptions& options, Instant now) { return impl_->start_defrag(options, now); }
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
     return impl_->would_preempt(job, now);
 }
@@ -29,18 +43,31 @@ std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
+Result<StartEstimate> Engine::estimate(const std::string& job, Instant now) const { return impl_->estimate(job, now); }
+std::vector<std::pair<std::string, StartEstimate>> Engine::estimates(Instant now) const { return impl_->estimates(now); }
+std::optional<RunTime> Engine::expected_run_time(const EngineJob& job) const { return impl_->expected_run_time(job); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
+
+Engine::Impl::~Impl() {
+    for (JobSlot* slot : jobs_)
+        if (slot) job_slots_.give_back(slot);
+}
 
 Engine::Impl::Impl(Settings settings) : cluster_(std::move(settings)) {
     shapes_.gone = [this](int shape) {
-        seats_.leave(shape), pricing_.leave(shape);
+        seats_.leave(shape), pricing_.leave(shape), surveys_.leave(shape);
         if (bounds_shape_ == shape) bounds_shape_ = -1;
     };
+    tenants_.set_half_life(cluster_.settings().fair_half_life);
     set_fact(settings_fact_, fact_hash(FactKind::settings, cluster_.settings()));
 }
 
 int Engine::Impl::position_of(std::string_view id) const {
-    return job_positions_.find(hash64(id), [&](int position) { return job(position).info.id == id; });
+    return job_positions_.find(hash64(id), [&](int position) {
+        const JobSlot& slot = job(position);
+        fetch(&slot, sizeof slot);
+        return slot.info.id == id;
+    });
 }
 
 JobSlot& Engine::Impl::job_named(const std::string& id) {
@@ -145,6 +172,7 @@ void Engine::Impl::on(const NodeRemoved& fact) {
 void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
+    const bool other_order = queue.spec.order != fact.queue.order;
     const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio;
     queue.spec = fact.queue;
     queue.declared = true;
@@ -152,6 +180,10 @@ void Engine::Impl::on(const QueueSet& fact) {
     for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
+    elders_.known = false;
+    if (other_order)
+        for (auto& slot : jobs_)
+            if (slot && slot->queue == q && slot->in_class) relist(*slot);
     if (!other_shapes) return;
     std::int64_t highest = 0;
     for (int i = 0; i < backlog_.queue_count(); ++i) highest = std::max(highest, queue_overcommit(i));
@@ -191,6 +223,8 @@ void Engine::Impl::on(const TenantSet& fact) {
 
 void Engine::Impl::on(const SettingsSet& fact) {
     cluster_.set_settings(fact.settings);
+    tenants_.set_half_life(fact.settings.fair_half_life);
+    elders_.known = false;
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     limits_changed();
 }
@@ -200,6 +234,7 @@ void Engine::Impl::limits_changed() {
     shapes_.forget();
     seats_.forget();
     pricing_.forget();
+    surveys_.forget();
     ++victims_seen_;
     ++holdings_;
     for (int n = 0; n < cluster_.size(); ++n) gained(n);
@@ -219,39 +254,43 @@ std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
     return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
 }
 
+JobSlot& Engine::Impl::new_job() {
+    if (free_jobs_.empty()) {
+        free_jobs_.push_back(static_cast<int>(jobs_.size()));
+        jobs_.push_back(nullptr);
+    }
+    const int position = free_jobs_.back();
+    free_jobs_.pop_back();
+    JobSlot*& slot = jobs_[static_cast<std::size_t>(position)];
+    slot = job_slots_.take();
+    slot->position = position;
+    return *slot;
+}
+
 void Engine::Impl::on(const JobAdded& fact) {
     CRATER_CHECK(fact.job.spec != nullptr && fact.job.spec->tasks >= 1,
                  "a job has a spec and at least one task");
     CRATER_CHECK(position_of(fact.job.id) < 0, "a job is added twice: " + fact.job.id);
-    int position = static_cast<int>(jobs_.size());
-    if (free_jobs_.empty()) {
-        jobs_.emplace_back();
-    } else {
-        position = free_jobs_.back();
-        free_jobs_.pop_back();
-    }
-    auto& slot = jobs_[static_cast<std::size_t>(position)];
-    slot = std::make_unique<JobSlot>();
-    slot->info = fact.job;
-    slot->type = infer_type(*fact.job.spec);
-    slot->position = position;
-    slot->queue = backlog_.intern(fact.job.queue);
-    slot->tenant = tenants_.intern(fact.job.tenant);
-    pricing_.use(backlog_.queue(slot->queue).spec.policy);
+    JobSlot& slot = new_job();
+    slot.info = fact.job;
+    slot.type = infer_type(*fact.job.spec);
+    slot.queue = backlog_.intern(fact.job.queue);
+    slot.tenant = tenants_.intern(fact.job.tenant);
+    pricing_.use(backlog_.queue(slot.queue).spec.policy);
     bool avoids_anew = false;
-    slot->crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
-    slot->shape = shapes_.take(shape_of(*slot));
-    slot->tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
-    slot->waiting = static_cast<int>(fact.job.spec->tasks);
+    slot.crowd = cluster_.crowds().take(*fact.job.spec, &avoids_anew);
+    slot.shape = shapes_.take(shape_of(slot));
+    slot.tasks.resize(static_cast<std::size_t>(fact.job.spec->tasks));
+    slot.waiting = static_cast<int>(fact.job.spec->tasks);
     FactBytes spec;
     spec.add(*fact.job.spec);
-    slot->spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
-    slot->id_hash = hash64(fact.job.id);
-    if (fact.job.profile) slot->profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
-    job_positions_.add(slot->id_hash, position);
-    pricing_.arrived(slot->shape, shapes_.at(slot->shape), static_cast<std::int64_t>(slot->tasks.size()));
-    set_fact(slot->fact, job_fact(*slot));
-    enlist(*slot);
+    slot.spec_hash = spec.hash(static_cast<std::uint64_t>(FactKind::job));
+    slot.id_hash = hash64(fact.job.id);
+    if (fact.job.profile) slot.profile_hash = fact_hash(FactKind::profile, *fact.job.profile), ++profiles_;
+    job_positions_.add(slot.id_hash, slot.position);
+    pricing_.arrived(slot.shape, shapes_.at(slot.shape), static_cast<std::int64_t>(slot.tasks.size()));
+    set_fact(slot.fact, job_fact(slot));
+    enlist(slot);
     // Who carries what it avoids has to look out for it from now on.
     if (!avoids_anew) return;
     for (auto& other : jobs_)
@@ -268,7 +307,12 @@ void Engine::Impl::on(const JobUnblocked& fact) {
 
 void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
+    tell_time(fact.at);
+    learn_run_time(slot, fact.at);
+    if (slot.held > 0) fetch_node(slot.tasks.front().slices.node);
     delist(slot);
+    reservations_.forget(slot.position);
+    estimates_.forget(slot.position);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
     if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
@@ -286,7 +330,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
     ++holdings_;  // its position and its shape may be given to others
     const int position = slot.position;
     job_positions_.remove(slot.id_hash, position);
-    jobs_[static_cast<std::size_t>(position)].reset();
+    job_slots_.give_back(std::exchange(jobs_[static_cast<std::size_t>(position)], nullptr));
     free_jobs_.push_back(position);
 }
 
@@ -317,9 +361,10 @@ void Engine::Impl::on(const TaskFreed& fact) {
     CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
                  "a fact names a task the job does not have");
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    tell_time(fact.at);
     delist(slot);
     if (task.life == TaskSlot::Life::held)
-        release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
+        account(slot, task, fact.at ? fact.at : clock_), release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
     else if (task.life == TaskSlot::Life::waiting)
         --slot.waiting;
     task.life = TaskSlot::Life::ended;
@@ -328,8 +373,14 @@ void Engine::Impl::on(const TaskFreed& fact) {
     bytes.add(slot.info.id), bytes.add(fact.task);
     set_fact(task.fact, bytes.hash(static_cast<std::uint64_t>(FactKind::ended_task)));
     if (slot.held == 0) victim_done(slot);
-    if (slot.waiting == 0) drop_pledge(slot);
+    if (slot.waiting == 0 && !slot.moving) drop_pledge(slot);
     enlist(slot);
+}
+
+// A task's run is over: what it received counts, kept or not.
+void Engine::Impl::account(JobSlot& slot, TaskSlot& task, Instant at) {
+    slot.info.served = std::min(slot.info.served + std::min(received(task, at), INT64_MAX / 4), INT64_MAX / 4);
+    slot.run_started = std::max(slot.run_started, task.started);
 }
 
 void Engine::Impl::on(const JobRequeued& fact) {
@@ -343,6 +394,9 @@ void Engine::Impl::on(const JobRequeued& fact) {
     }
     slot.waiting = static_cast<int>(slot.tasks.size());
     slot.info.preemptions = fact.preemptions;
+    // Of the run that ended, what came before its last checkpoint is kept.
+    if (slot.run_started && slot.checkpointed > slot.run_started) slot.info.progress += slot.checkpointed - slot.run_started;
+    slot.run_started = {};
     set_fact(slot.fact, job_fact(slot));
     reshape(slot);
     enlist(slot);
@@ -362,6 +416,11 @@ void Engine::Impl::on(const TaskRequeued& fact) {
     enlist(slot);
 }
 
+void Engine::Impl::on(const Checkpointed& fact) {
+    JobSlot& slot = job_named(fact.job);
+    slot.checkpointed = std::max(slot.checkpointed, fact.at);
+}
+
 // Where the preemptor will go is not stored: its next look finds it again.
 void Engine::Impl::on(const PreemptionStarted& fact) {
     JobSlot& victim = job_named(fact.victim);
@@ -377,11 +436,6 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     wait_for(preemptor, std::move(victims), preemptor.pledge);
 }
 
-// A text that cannot be read is as good as none: the policies learn anew.
-void Engine::Impl::on(const Remembered& fact) {
-    if (pricing_.load(fact.learned)) seats_.levels_changed();
-}
-
 void Engine::Impl::on(const LoadSampled& fact) {
     const int n = cluster_.find(fact.node);  // a sample may come after its node left
     if (n >= 0 && cluster_.set_sample(n, fact.sample)) gained(n);
@@ -395,14 +449,20 @@ void Engine::Impl::enlist(JobSlot& slot) {
     like.shape = slot.shape;
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
-    if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
-    slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.key());
+    like.length = length_class(slot.info);
+    if (slot.held > 0 || !slot.victims.empty() || !slot.pledge.empty()) like.only = slot.position;
+    slot.ages_at = ages_at(slot);
+    slot.place = place_of(slot);
+    if (slot.ages_at > clock_) backlog_.queue(slot.queue).ageing.emplace(slot.ages_at, slot.position);
+    slot.in_class = &backlog_.add(slot.queue, std::move(like), slot.place);
     dirty_ = true;
 }
 
 void Engine::Impl::delist(JobSlot& slot) {
     if (!slot.in_class) return;
-    backlog_.remove(slot.queue, *slot.in_class, slot.key());
+    leave_place(slot);
+    backlog_.queue(slot.queue).ageing.erase({slot.ages_at, slot.position});
+    backlog_.remove(slot.queue, *slot.in_class, slot.place);
     slot.in_class = nullptr;
 }
 

@@ -1,6 +1,7 @@
 // The engine's parts held together. Each of the files named below is one concern of it.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,7 +11,12 @@
 
 #include "crater/engine/engine.h"
 #include "crater/engine/hooks.h"
+#include "explain/running.h"
+#include "explain/survey.h"
 #include "filter/filter.h"
+#include "forecast/estimates.h"
+#include "forecast/reservations.h"
+#include "forecast/run_times.h"
 #include "order/backlog.h"
 #include "place/column.h"
 #include "place/seats.h"
@@ -20,12 +26,14 @@
 #include "state/cluster.h"
 #include "state/hash_table.h"
 #include "state/job.h"
+#include "state/pool.h"
 
 namespace crater::engine {
 
 class Engine::Impl {
   public:
     explicit Impl(Settings settings);
+    ~Impl();
 
     // engine.cc: facts
     void on(const NodeSet& fact);
@@ -45,17 +53,22 @@ class Engine::Impl {
     void on(const TaskRequeued& fact);
     void on(const Remembered& fact);
     void on(const LoadSampled& fact);
+    void on(const Checkpointed& fact);
     void on(const PreemptionStarted& fact);
 
     // order/pass.cc
     Plan pass(Instant now, const PassLimits& limits);
+    std::vector<std::pair<std::int64_t, Allocation>> allocations(const Placement& placement) const;
     bool wants_pass() const { return dirty_ && backlog_.size() > 0; }
     std::optional<Instant> wake_at() const { return wake_at_; }
     // explain/
-    Result<Why> why(const std::string& id, Instant now);
+    Result<Why> why(const std::string& id, Instant now, const WhyQuestion& question);
     DecisionTrace would_place(const EngineJob& job, Instant now);
     DecisionTrace words(const Trace& trace) const;
     std::vector<Preemption> would_preempt(const std::string& id, Instant now);
+    // plan/
+    Result<WhatIf> what_if(const Supposed& supposed, Instant now);
+    std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
     std::vector<std::string> waiting(const std::string& queue) const;
     std::vector<NodeBook> books() const;
     Result<NodeBook> book(const std::string& node) const;
@@ -65,7 +78,12 @@ class Engine::Impl {
     Result<Admitted> admit(EngineJob job);
 
     void set_hooks(HookSource* hooks) { hooks_ = hooks; }
-    std::string learned() const { return pricing_.in_use() ? pricing_.save() : std::string(); }
+    // forecast/
+    std::string learned() const;
+    Result<StartEstimate> estimate(const std::string& id, Instant now);
+    void add_estimate(const std::string& id, Instant now, Why& out);
+    std::vector<std::pair<std::string, StartEstimate>> estimates(Instant now);
+    std::optional<RunTime> expected_run_time(const EngineJob& job) const;
 
     std::uint64_t state_hash() const { return facts_; }
 
@@ -88,6 +106,7 @@ class Engine::Impl {
     };
     struct Held {
         int job, task;
+        bool operator==(const Held&) const = default;
     };
 
     JobSlot& job(int position) { return *jobs_[static_cast<std::size_t>(position)]; }
@@ -104,6 +123,8 @@ class Engine::Impl {
     Shape shape_of(const JobSlot& slot) const;
     void reshape(JobSlot& slot);
     void advance(Instant now);
+    void tell_time(Instant now) { clock_ = std::max(clock_, now), tenants_.advance(now); }
+    void account(JobSlot& job, TaskSlot& task, Instant at);
 
     // The backlog (engine.cc)
     void enlist(JobSlot& job);
@@ -111,8 +132,14 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices slices, std::uint64_t fact, Instant started, Booked booked = Booked::no);
+    void hold(JobSlot& job, int task, Slices&& slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
+              std::uint64_t decision = 0);
     void release(JobSlot& job, int task, TaskSlot::Life then);
+    void fetch_node(int n) const {
+        if (n < 0) return;
+        fetch(&held_on_[static_cast<std::size_t>(n)]);
+        cluster_.fetch_rows(n);
+    }
     void gained(int node);
     void drop_pledge(JobSlot& job);
     void victim_done(JobSlot& victim);
@@ -159,10 +186,65 @@ class Engine::Impl {
     std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card, int& looked) const;
     std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words, int card) const;
 
+    // Order within a queue (order/keys.cc)
+    Order order_of(int queue) const;
+    Millis expected_run(const JobSlot& job) const;
+    Instant last_start(const JobSlot& job) const;
+    std::int64_t order_key(const JobSlot& job, Instant now) const;
+    static std::int64_t received(const TaskSlot& task, Instant now);
+    Instant ages_at(const JobSlot& job) const;
+    Waiting place_of(const JobSlot& job) const;
+    Turn turn_of(const JobSlot& job) const;  // that it has, or would have if it waited
+    void promote_aged();
+    void refresh_share(WaitClass& members, int queue);
+    bool order_preempts(int queue) const;
+    std::int64_t yields_above(int queue, std::int64_t key) const;
+    std::optional<Instant> yields_for_order_at(const JobSlot& victim) const;
+    void refresh_elders(Instant now);
+    bool order_lets_push(int queue, int priority, std::int64_t key) const;
+
     // Passing (order/pass.cc)
-    bool worth_a_look(WaitClass& members, Instant now);
-    void commit(JobSlot& job, Outcome outcome, Booked booked, Instant now, Plan& plan);
+    bool worth_a_look(int queue, WaitClass& members, Instant now);
+    void set_wake(Instant now);
+    void commit(JobSlot& job, Outcome& outcome, Booked booked, Instant now, Plan& plan);
     bool consider(JobSlot& job, WaitClass& members, Instant now, Plan& plan);
+
+    // Forecasting: how long jobs run (forecast/learn.cc)
+    void learn_run_time(const JobSlot& slot, Instant at);
+    static int length_class(const EngineJob& job);
+    Instant started(const JobSlot& slot) const;  // 0: holds nothing
+    Instant busy_until(const JobSlot& slot, Instant now);
+    Instant done_by(const JobSlot& slot, Instant now) const;  // if it starts now
+    Millis left_of(const JobSlot& slot) const;  // by when nine in ten like it are over, if it starts now; the longest: not known
+    // Keeping places (forecast/backfill.cc)
+    bool keeps_place(const WaitClass& members) const;
+    void keep_place(JobSlot& slot, Instant now);
+    void leave_place(const JobSlot& slot);
+    bool still_good(const Reservation& place, const JobSlot& slot, Instant now);
+    std::optional<Reservation> better_place(const Reservation& place, const JobSlot& slot, Instant now);
+    bool delays(const JobSlot& slot, const std::vector<Slices>& slices, Instant now);
+    Outcome place_beside(JobSlot& slot, Instant now);
+    // One node at a later time (forecast/later.cc)
+    void find_ends(int node, const JobSlot* waiting, Instant now, std::vector<End>& out);
+    bool yields_to(const JobSlot& waiting) const;  // whether anybody may
+    const std::vector<End>& ends_on(int node, const JobSlot& waiting, Instant now);
+    bool may_fit_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends) const;
+    void book_later(int node, Instant at, Instant until, const std::vector<End>& ends, const JobSlot& waiting);
+    bool over_full(int node, const std::vector<Slices>& slices) const;
+    bool crowds_out(int node, const JobSlot& slot, const std::vector<Slices>& slices, Instant end, Instant now);
+    std::optional<Slices> beside_on(int node, const JobSlot& slot, Instant end, Instant now, std::int64_t own);
+    int fill_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends, int wanted, std::vector<Slices>& out);
+    // When at the earliest, and where (forecast/earliest.cc)
+    const Timeline& timeline(int node, Instant now);
+    std::optional<Reservation> earliest(const JobSlot& slot, Instant now);
+    std::optional<Reservation> earliest_on(int node, const JobSlot& slot, Instant now, Instant before);
+    std::optional<Reservation> earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes, Instant now, Instant before);
+    // Estimating (forecast/estimate.cc)
+    struct Ahead;
+    Ahead look_ahead();
+    void draw_times(Ahead& ahead);
+    void play_round(Instant now);
+    const Estimates::Wait* answer_for(const JobSlot& slot) const;
 
     // Admitting (admit/admit.cc)
     std::int64_t empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted);
@@ -179,6 +261,8 @@ class Engine::Impl {
     bool lower_pledges(const JobSlot& than) const {
         return !pledged_priorities_.empty() && pledged_priorities_.begin()->first < than.info.priority;
     }
+    bool may_yield(const JobSlot& victim, const JobSlot& preemptor) const;
+    bool gives_way(int victim) const { return !job(victim).stopping && able_.key[static_cast<std::size_t>(victim)] > yields_above_; }
     void find_candidates(const JobSlot& preemptor, Instant now);
     void renew_pledge(JobSlot& preemptor);
     void wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge);
@@ -186,16 +270,46 @@ class Engine::Impl {
     bool better(const VictimSet& a, const VictimSet& b) const;
     void set_figures(VictimSet& set) const;
     std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
+    std::string order_words(const JobSlot& preemptor, const JobSlot& victim) const;
     bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
 
+    // Supposing (plan/)
+    class Plans;
+    class Mover;
+    struct Rearrangement;
+    std::optional<Rearrangement> rearrange(const DefragOptions& options, Instant now);
+    struct Supposition {
+        Supposition(Impl& engine, const EngineJob& request);
+        ~Supposition();
+        Supposition(const Supposition&) = delete;
+        Supposition& operator=(const Supposition&) = delete;
+        JobSlot slot;
+
+      private:
+        Impl& e_;
+    };
+
     // Explaining (explain/)
+    class Changes;
+    struct Found;  // what the survey of a job's shape came to
+    Why explain(JobSlot& job, Instant now, const WhyQuestion& question);
+    void explain_dependency(const JobSlot& job, Why& out) const;
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
-    void explain_nodes(const JobSlot& job, Why& out);
-    void explain_prediction(const JobSlot& job, const Trace& trace, Why& out) const;
-    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t fitting,
-                         std::int64_t right_kind, int tasks, const Why& facts) const;
-    void add_requirements(const Shape& shape, const Column& view, Why& out) const;
-    void add_holders(const JobSlot& job, const std::string& binding, const Column& view, Why& out) const;
+    const std::vector<std::pair<std::int64_t, int>>& quota_holders(int tenant, std::size_t kind);
+    void explain_prediction(const JobSlot& job, const Trace& trace, const Found& found, Why& out) const;
+    void explain_plugins(const Trace& trace, Why& out) const;
+    const Survey& survey_of(JobSlot& job, Survey& own);
+    // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
+    void lift_pledges(const JobSlot& job);
+    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`.
+    std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
+                         std::deque<Slices>& slices, std::int64_t* looks = nullptr);
+    Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);
+    void list_nodes(const JobSlot& job, const Survey& survey, Why& out) const;
+    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const;
+    void add_requirements(const Shape& shape, const Survey& survey, Why& out) const;
+    void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest, Why& out) const;
+    NodeBook totals_of(const Node& node) const;
     NodeBook book_of(const Node& node, int n) const;
 
     void set_fact(std::uint64_t& slot, std::uint64_t fact) { facts_ += fact - slot, slot = fact; }
@@ -217,7 +331,9 @@ class Engine::Impl {
     Tenants tenants_;
     Backlog backlog_;
     HookSource* hooks_ = nullptr;
-    std::vector<std::unique_ptr<JobSlot>> jobs_;
+    JobSlot& new_job();
+    Pool<JobSlot> job_slots_;
+    std::vector<JobSlot*> jobs_;  // by position; null: there is none
     std::vector<int> free_jobs_;
     HashTable job_positions_;  // by the hash of the id
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
@@ -226,17 +342,49 @@ class Engine::Impl {
     std::vector<int> stopping_;              // jobs told to make room that still hold something
     std::uint64_t holdings_ = 0;             // counts changes of who holds what, and of the nodes
 
+    // Running jobs that might give way for their queue's order, by queue and priority.
+    struct Elders {
+        bool known = false;
+        Instant at;
+        std::uint64_t holdings = 0;
+        struct Level {
+            std::int64_t most = -1;  // the highest key of those that have run for long enough
+            Instant next;            // when another will have; 0 = none
+            bool grows = false;
+        };
+        std::map<std::pair<int, int>, Level> levels;
+    } elders_;
+
     // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
     struct CandidateCache {
-        int shape = -1, priority = 0;
+        int shape = -1, priority = 0, queue = -1;  // of whose order it is; -1: none that makes anybody give way
         bool training = false;
         Instant now, retry_at;
         std::uint64_t holdings = 0;
         std::vector<int> jobs;                  // by priority, then cost
         std::vector<std::vector<int>> on_node;  // the same by node
         std::vector<std::int64_t> cost;         // by position of the job
+        std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower
         std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
     } able_;
+
+    std::vector<Slices> spare_slices_;  // memory of a decision that is over, for the next
+    std::uint64_t decisions_ = 0;
+
+    Surveys surveys_;
+    Rooms rooms_;
+    Running running_;
+    struct {
+        int tenant = -1;
+        std::size_t kind = 0;
+        std::uint64_t holdings = 0;
+        std::vector<std::pair<std::int64_t, int>> jobs;  // amount and position, the largest first
+    } quota_holders_;  // of the last question
+    RunTimes run_times_;
+    Reservations reservations_;
+    std::vector<End> ends_;  // of the last question about one node
+    Estimates estimates_;
+    std::shared_ptr<Ahead> ahead_;  // a simulation of which some rounds are played
 
     std::uint64_t facts_ = 0;
     std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;
@@ -244,6 +392,9 @@ class Engine::Impl {
 
     int profiles_ = 0;  // jobs that have one
     Instant now_;  // of the last question
+    Instant clock_;  // of the latest fact or pass
+    Instant use_told_;  // when the caller was last told to store what tenants used
+    std::int64_t yields_above_ = 0;  // key of the order above which jobs give way to the preemptor in question
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

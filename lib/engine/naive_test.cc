@@ -94,13 +94,49 @@ struct Naive {
     struct Part {
         bool possible = false, whole = false;
         std::int64_t memory = 0, compute = 0;
+        const GpuPartition* instance = nullptr;
     };
+    // The smallest instance that is enough; all that there is for a whole card.
+    static Part instance_of(const JobSpec& spec, const Gpu& gpu, bool whole) {
+        const auto& want = spec.resources.gpu;
+        const bool half = want.count.value < 1000;
+        const auto memory = want.memory ? want.memory.value : half ? nominal(gpu) * want.count.value / 1000 : nominal(gpu);
+        const auto compute = want.compute ? want.compute->value : half ? want.count.value : 0;
+        Part best;
+        for (const auto& row : gpu.partitions) {
+            const auto called = std::stoll(row.name.substr(row.name.find('.') + 1)) * 1024;
+            const bool enough = whole || (called >= memory && row.compute.value >= compute);
+            const auto size = std::pair(row.memory.value, row.compute.value);
+            const bool better = !best.instance || (whole ? size > std::pair(best.memory, best.compute) : size < std::pair(best.memory, best.compute));
+            if (enough && better) best = {true, false, row.memory.value, row.compute.value, &row};
+        }
+        return best;
+    }
+    // Whether an instance has a place that no other covers a part of.
+    bool has_place(const std::string& name, const Gpu& gpu, const GpuPartition& row, const std::set<std::string>& gone) const {
+        std::set<std::int64_t> taken;
+        for (const auto& task : tasks)
+            for (const auto& g : task.held.gpus)
+                if (task.held.node == name && !gone.contains(task.job.id) && g.index == gpu.index)
+                    for (const auto& other : gpu.partitions)
+                        for (std::int64_t at = 0; other.name == g.partition && at < other.size; ++at) taken.insert(g.start + at);
+        return std::any_of(row.starts.begin(), row.starts.end(), [&](std::int64_t start) {
+            const auto first = taken.lower_bound(start);
+            return first == taken.end() || *first >= start + row.size;
+        });
+    }
     static Part part_of(const JobSpec& spec, const Gpu& gpu, double most) {
         const auto& want = spec.resources.gpu;
         if (!want.model.empty() && gpu.model.rfind(want.model, 0) != 0) return {};
         if (want.memory.value > nominal(gpu)) return {};
         const bool all = want.memory.value >= gpu.memory.value || want.memory.value == 0;
-        if (want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute)))
+        const bool whole = want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute));
+        if (!gpu.partitions.empty()) {
+            const bool inference = spec.type == JobType::inference && !whole && (want.memory.value < gpu.memory.value || !want.memory);
+            if (inference && (want.memory ? want.memory.value * 2 > nominal(gpu) : want.count.value > 500)) return {};
+            return instance_of(spec, gpu, whole);
+        }
+        if (whole)
             return {true, true, gpu.memory.value, 1000};
         Part part{true, false, 0, 0};
         part.memory =
@@ -222,9 +258,10 @@ struct Naive {
                 };
                 ok &= gpu.healthy && part.possible && !used.whole_cards.contains(gpu.index);
                 ok &= part.whole ? at(used.card_tasks) == 0 : at(used.card_tasks) < 8;
+                ok &= !part.instance || has_place(name, gpu, *part.instance, gone);
                 if (real.contains(name) && real.at(name).contains(gpu.index))
                     ok &= real.at(name).at(gpu.index) * 10 <= gpu.memory.value * 9;
-                ok &= at(used.card_memory) + part.memory <= limit(gpu, part.whole ? 1 : ratio_of(job)) &&
+                ok &= at(used.card_memory) + part.memory <= limit(gpu, part.whole || part.instance ? 1 : ratio_of(job)) &&
                       at(used.card_compute) + part.compute <= 1000;
                 domains.insert(gpu.numa_node);
             }
@@ -287,6 +324,16 @@ struct Naive {
     }
 };
 
+// As an A100 in MIG mode is.
+void cut_into_instances(Gpu& gpu) {
+    gpu.mig_enabled = true;
+    gpu.partitions = {{"1g.5gb", MilliGpu(142), Mebibytes(4864), 1, {0, 1, 2, 3, 4, 5, 6}},
+                      {"2g.10gb", MilliGpu(285), Mebibytes(9856), 2, {0, 2, 4}},
+                      {"3g.20gb", MilliGpu(428), Mebibytes(19968), 4, {0, 4}},
+                      {"4g.20gb", MilliGpu(571), Mebibytes(19968), 4, {0}},
+                      {"7g.40gb", MilliGpu(1000), Mebibytes(40192), 8, {0}}};
+}
+
 NodeInventory random_node(Rng& rng, const std::string& name) {
     const int cards = static_cast<int>(rng.below(5));
     const bool odd = rng.below(2) == 0;
@@ -297,6 +344,7 @@ NodeInventory random_node(Rng& rng, const std::string& name) {
     for (auto& gpu : node.gpus) {
         gpu.healthy = rng.below(8) != 0;
         if (rng.below(2) == 0 && gpu.index + 1 < cards) gpu.nvlink_peers = {gpu.index + 1};
+        if (odd && rng.below(6) == 0) cut_into_instances(gpu);
     }
     if (rng.below(2) == 0) {
         Disk second = node.disks[0];
@@ -345,6 +393,12 @@ EngineJob random_job(Rng& rng, const std::string& id) {
     return job;
 }
 
+// The second opinion lets everybody start who fits: forecast/backfill_test.cc is about who must not.
+Settings without_places(Settings settings) {
+    settings.backfill_depth = 0;
+    return settings;
+}
+
 // One random life of a small cluster, the engine and its second opinion side by side.
 struct Life {
     SeededRng rng;
@@ -357,7 +411,7 @@ struct Life {
 
     bool sampled = false;
 
-    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(settings) {
+    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(without_places(settings)) {
         naive.ratio = settings.memory_overcommit_ratio;
         if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
         QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
@@ -373,7 +427,7 @@ struct Life {
     }
     void take(const Plan& plan) {
         for (const auto& placement : plan.placements) {
-            for (const auto& [task, allocation] : placement.tasks) {
+            for (const auto& [task, allocation] : engine.allocations(placement)) {
                 naive.tasks.push_back({jobs.at(placement.job), task, allocation, noon});
                 log.push_back(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" +
                               std::to_string(allocation.gpus.empty() ? -1 : allocation.gpus[0].index));
@@ -747,7 +801,7 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
             if (level != TopologyLevel::none) {
                 ++(level == topology.level ? near : wider);
                 std::set<std::string> areas;
-                for (const auto& [task, allocation] : plan.placements[0].tasks) areas.insert(racks.area(level, allocation.node));
+                for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) areas.insert(racks.area(level, allocation.node));
                 ASSERT_EQ(areas.size(), 1U) << at;
                 ASSERT_NE(*areas.begin(), "") << at;
                 const auto room = racks.room(level, job)[*areas.begin()];
@@ -757,7 +811,7 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
                     ASSERT_EQ(room, tightest) << at;
                 }
             }
-            for (const auto& [task, allocation] : plan.placements[0].tasks) racks.naive.tasks.push_back({job, task, allocation, noon});
+            for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) racks.naive.tasks.push_back({job, task, allocation, noon});
             racks.naive.check_books();
             if (::testing::Test::HasFailure()) FAIL() << at;
         }
@@ -784,7 +838,7 @@ TEST(SecondOpinion, agrees_on_who_gives_way) {
             life.jobs[job.id] = job;
             auto plan = life.engine.pass(now);
             for (const auto& p : plan.placements)
-                for (const auto& [task, allocation] : p.tasks)
+                for (const auto& [task, allocation] : life.engine.allocations(p))
                     life.naive.tasks.push_back({life.jobs.at(p.job), task, allocation, now});
             ASSERT_TRUE(plan.preemptions.empty());
             if (plan.placements.empty()) life.engine.apply(JobRemoved{job.id});

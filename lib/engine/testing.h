@@ -97,16 +97,15 @@ inline void add_queue(Engine& engine, const std::string& name, Policy policy, in
     engine.apply(QueueSet{queue});
 }
 
-// The node of each placed job, "" when it did not start.
-inline std::string node_of(const Plan& plan, const std::string& job) {
+// What a task of a placed job got, null when it did not start; and its node, "" then.
+inline std::unique_ptr<Allocation> allocation_of(const Engine& engine, const Plan& plan, const std::string& job, std::size_t task = 0) {
     for (const auto& placement : plan.placements)
-        if (placement.job == job) return placement.tasks.front().second.node;
-    return "";
-}
-inline const Allocation* allocation_of(const Plan& plan, const std::string& job, std::size_t task = 0) {
-    for (const auto& placement : plan.placements)
-        if (placement.job == job) return &placement.tasks.at(task).second;
+        if (placement.job == job) return std::make_unique<Allocation>(engine.allocations(placement).at(task).second);
     return nullptr;
+}
+inline std::string node_of(const Engine& engine, const Plan& plan, const std::string& job) {
+    const auto allocation = allocation_of(engine, plan, job);
+    return allocation ? allocation->node : "";
 }
 
 }  // namespace crater::engine::testing

@@ -173,5 +173,24 @@ TEST(GpuModels, are_complete_and_found_by_what_the_driver_says) {
     EXPECT_EQ(normalised_gpu("Some New Card"), "some-new-card");
 }
 
+// The table of profiles says how many fit on a card: as many as there are places.
+TEST(GpuModels, have_as_many_places_for_a_mig_profile_as_the_vendor_lists) {
+    for (const auto& model : known_gpus()) {
+        const auto stated = words(model.mig_profiles, " ");
+        const auto partitions = mig_partitions(model);
+        ASSERT_EQ(partitions.size(), stated.size()) << model.name;
+        for (std::size_t i = 0; i < stated.size(); ++i) {
+            const auto parts = words(stated[i], ":");
+            EXPECT_EQ(partitions[i].name, parts[0]);
+            EXPECT_EQ(std::to_string(partitions[i].starts.size()), parts[1]) << model.name << " " << parts[0];
+            EXPECT_GT(partitions[i].memory.value, 0) << model.name << " " << parts[0];
+            EXPECT_LE(partitions[i].memory.value, model.memory_mib) << model.name << " " << parts[0];
+        }
+    }
+    const auto a100 = mig_partitions(*find_gpu("a100-pcie-40gb"));
+    EXPECT_EQ(a100[3], (GpuPartition{"3g.20gb", MilliGpu(428), Mebibytes(19968), 4, {0, 4}}));
+    EXPECT_TRUE(mig_partitions(*find_gpu("t4")).empty());
+}
+
 }  // namespace
 }  // namespace crater::hw

@@ -30,7 +30,15 @@ Result<const GpuModel*> simulated_model(const std::string& wanted, const std::st
 
 Result<void> check_simulated(const SimulatedNode& node, const std::string& field) {
     CRATER_TRY_VOID(check_id(node.name, field + ".name"));
-    if (node.gpus.count > 0) CRATER_TRY_VOID(simulated_model(node.gpus.model, field + ".gpus.model"));
+    if (node.gpus.count > 0) {
+        CRATER_TRY(model, simulated_model(node.gpus.model, field + ".gpus.model"));
+        if (node.gpus.mig && model->mig_profiles.empty())
+            return fail(Code::invalid, std::string(model->name) + " has no MIG mode", field + ".gpus.mig",
+                        "`crater-probe models` lists the models that have MIG profiles");
+        if (node.gpus.mig && node.gpus.memory)
+            return fail(Code::invalid, "the instances of a card in MIG mode follow from its model: leave gpus.memory out",
+                        field + ".gpus.memory");
+    }
     const auto& nvlink = node.gpus.nvlink;
     if (nvlink != "none" && nvlink != "pairs" && nvlink != "all")
         return fail(Code::invalid, shown(nvlink) + " is not known; allowed: none, pairs, all",
@@ -85,6 +93,8 @@ Gpu simulated_card(const SimulatedNode& node, const GpuModel& model, std::int64_
     for (auto precision : words(model.precisions)) card.precisions.emplace_back(precision);
     card.memory_bandwidth = BytesPerSecond(static_cast<std::int64_t>(model.memory_bandwidth_gbps * 1e9));
     card.nvlink_peers = simulated_peers(node.gpus, index);
+    card.mig_enabled = node.gpus.mig;
+    if (node.gpus.mig) card.partitions = mig_partitions(model);
     return card;
 }
 

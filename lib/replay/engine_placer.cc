@@ -83,7 +83,7 @@ Placement EnginePlacer::arrive(const Arrival& arrival) {
         engine_.apply(engine::JobRemoved{job_id(arrival)});
         return {};
     }
-    const Allocation& allocation = plan.placements.front().tasks.front().second;
+    const Allocation allocation = engine_.allocations(plan.placements.front()).front().second;
     Placement out{rank_of(allocation.node), 0};
     for (const auto& slice : allocation.gpus) out.cards |= std::uint32_t{1} << slice.index;
     return out;

@@ -9,6 +9,7 @@
 #include "crater/codec/codec.h"
 #include "crater/proto/agent.pb.h"
 #include "crater/scheduler/scheduler.h"
+#include "crater/scheduler/stored_json.h"
 #include "crater/scheduler/testing/virtual_link.h"
 #include "machine.h"
 
@@ -159,9 +160,9 @@ class World::Impl {
         if (!scheduler_.service || acknowledged_.size() != wanted_.size()) return false;
         for (const std::string& id : acknowledged_) {
             const auto job = scheduler_.service->read().job(id);
-            if (!job || !state_row(job->status.state).terminal) return false;
+            if (!job || !state_row(job->status().state).terminal) return false;
             const auto told = told_.find(id);
-            if (told == told_.end() || told->second.first != job->status.sequence) return false;
+            if (told == told_.end() || told->second.first != job->status().sequence) return false;
         }
         for (const auto& host : hosts_)
             if (!host->machine->running().empty()) return false;
@@ -392,7 +393,9 @@ class World::Impl {
     std::pair<std::int64_t, std::string> stored_task(const std::string& job, std::int64_t task) {
         const auto text = scheduler_.store->get("job/" + job);
         if (!text || !*text) return {0, ""};
-        const auto tree = codec::parse_json(**text);
+        const auto json = scheduler::stored_json("job/" + job, **text);
+        if (!json) return {0, ""};
+        const auto tree = codec::parse_json(*json, json->size());
         if (!tree) return {0, ""};
         const auto& row = tree->at("status").at("tasks").at(static_cast<std::size_t>(task));
         return {row.at("attempt").get<std::int64_t>(), row.at("state").get<std::string>()};
@@ -489,11 +492,11 @@ class World::Impl {
                 last = change->state;
             }
             const auto job = scheduler_.service->read().job(id);
-            if (last != job->status.state) violate("history", id + " does not end as it stands");
+            if (last != job->status().state) violate("history", id + " does not end as it stands");
             const auto& [sequence, status] = told_[id];
-            if (sequence != job->status.sequence || status != alldata_name(job->status.state, job->status.reason))
+            if (sequence != job->status().sequence || status != alldata_name(job->status().state, job->status().reason))
                 violate("callbacks", id + ": AllData believes " + status + " (" + std::to_string(sequence) + "), it is " +
-                                         std::string(name_of(job->status.state)) + " (" + std::to_string(job->status.sequence) + ")");
+                                         std::string(name_of(job->status().state)) + " (" + std::to_string(job->status().sequence) + ")");
         }
         const auto cluster = scheduler_.service->read().cluster();
         if (cluster.resources.gpu.allocated != 0 || cluster.resources.cpu.allocated != 0) violate("books", "slices are held though nothing runs");
@@ -503,8 +506,8 @@ class World::Impl {
         for (const std::string& id : wanted_) {
             const auto job = scheduler_.service ? scheduler_.service->read().job(id) : nullptr;
             if (!job) text += id + " is not there; ";
-            else if (!state_row(job->status.state).terminal)
-                text += id + " is " + std::string(name_of(job->status.state)) + " (" + std::string(name_of(job->status.reason)) + " " + job->status.detail + "); ";
+            else if (!state_row(job->status().state).terminal)
+                text += id + " is " + std::string(name_of(job->status().state)) + " (" + std::string(name_of(job->status().reason)) + " " + job->status().detail + "); ";
         }
         for (const auto& host : hosts_)
             for (const auto& [id, held] : host->machine->running()) text += host->machine->name() + " runs " + id.text() + "; ";

@@ -59,13 +59,12 @@ class MemoryStore final : public Store {
         loop_.after(latency_, std::move(work));
     }
 
-    Result<std::vector<Entry>> load(std::string_view prefix) const override {
+    Result<void> for_each(std::string_view prefix, const Use& use) const override {
         const std::scoped_lock lock(state_->mutex);
-        std::vector<Entry> out;
         for (auto it = state_->objects.lower_bound(prefix);
              it != state_->objects.end() && it->first.starts_with(prefix); ++it)
-            out.push_back({it->first, it->second});
-        return out;
+            CRATER_TRY_VOID(use(it->first, it->second));
+        return {};
     }
 
     Result<std::optional<std::string>> get(std::string_view key) const override {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "crater/base/ids.h"
+#include "crater/store/look.h"
 #include "crater/store/store.h"
 #include "lock_file.h"
 #include "sqlite_connection.h"
@@ -29,6 +30,27 @@ std::string end_of_prefix(std::string_view prefix) {
     while (!end.empty() && end.back() == '\xff') end.pop_back();
     if (!end.empty()) ++end.back();
     return end;
+}
+
+Result<void> check_digest(const std::string& path, std::string_view key, std::string_view value, std::int64_t digest) {
+    if (digest_of(key, value) == digest) return {};
+    return fail(Code::internal, "the store " + path + " is damaged: the value of " + std::string(key) + " is not what was written", {},
+                "restore it from a backup, or move it away to begin with an empty one");
+}
+
+Result<void> each_object(Connection& c, const std::string& path, std::string_view prefix, const Store::Use& use) {
+    const std::string end = end_of_prefix(prefix);
+    Statement s = c.statement(end.empty() ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
+                                          : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
+    s.text(prefix);
+    if (!end.empty()) s.text(end);
+    for (;;) {
+        CRATER_TRY(row, s.step());
+        if (!row) return {};
+        const std::string_view key = s.column_view(0), value = s.column_view(1);
+        CRATER_TRY_VOID(check_digest(path, key, value, s.column_number(2)));
+        CRATER_TRY_VOID(use(key, value));
+    }
 }
 
 struct Waiting {
@@ -95,24 +117,8 @@ class SqliteStore final : public Store {
         wake_.notify_one();
     }
 
-    Result<std::vector<Entry>> load(std::string_view prefix) const override {
-        return reading([&](Connection& c) -> Result<std::vector<Entry>> {
-            const std::string end = end_of_prefix(prefix);
-            Statement s = c.statement(
-                end.empty()
-                    ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
-                    : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
-            s.text(prefix);
-            if (!end.empty()) s.text(end);
-            std::vector<Entry> out;
-            for (;;) {
-                CRATER_TRY(row, s.step());
-                if (!row) return out;
-                Entry entry{s.column_bytes(0), s.column_bytes(1)};
-                CRATER_TRY_VOID(check_digest(entry.key, entry.value, s.column_number(2)));
-                out.push_back(std::move(entry));
-            }
-        });
+    Result<void> for_each(std::string_view prefix, const Use& use) const override {
+        return reading([&](Connection& c) { return each_object(c, options_.path, prefix, use); });
     }
 
     Result<std::optional<std::string>> get(std::string_view key) const override {
@@ -121,7 +127,7 @@ class SqliteStore final : public Store {
             CRATER_TRY(row, s.text(key).step());
             if (!row) return std::optional<std::string>();
             std::string value = s.column_bytes(0);
-            CRATER_TRY_VOID(check_digest(key, value, s.column_number(1)));
+            CRATER_TRY_VOID(check_digest(options_.path, key, value, s.column_number(1)));
             return std::optional<std::string>(std::move(value));
         });
     }
@@ -175,14 +181,6 @@ class SqliteStore final : public Store {
         auto out = read(*connection);
         readers_.give_back(std::move(connection));
         return out;
-    }
-
-    Result<void> check_digest(std::string_view key, std::string_view value, std::int64_t digest) const {
-        if (digest_of(key, value) == digest) return {};
-        return fail(Code::internal,
-                    "the store " + options_.path + " is damaged: the value of " + std::string(key) +
-                        " is not what was written",
-                    {}, "restore it from a backup, or move it away to begin with an empty one");
     }
 
     static Result<std::vector<std::int64_t>> old_rows(Connection& c, std::string_view kind, Instant before,
@@ -336,6 +334,11 @@ class SqliteStore final : public Store {
 };
 
 }  // namespace
+
+Result<void> look_into_sqlite(const std::string& path, std::string_view prefix, const Store::Use& use) {
+    CRATER_TRY(connection, Connection::open(path, false));
+    return each_object(*connection, path, prefix, use);
+}
 
 Result<std::unique_ptr<Store>> open_sqlite(SqliteOptions options, Loop& loop) {
     CRATER_TRY(lock, LockFile::take(options.path + ".lock"));

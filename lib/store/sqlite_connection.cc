@@ -55,12 +55,14 @@ Result<void> Statement::run() {
     return {};
 }
 
-std::string Statement::column_bytes(int column) const {
+std::string_view Statement::column_view(int column) const {
     const void* data = sqlite3_column_blob(statement_, column);
     const int size = sqlite3_column_bytes(statement_, column);
-    return size > 0 ? std::string(static_cast<const char*>(data), static_cast<std::size_t>(size))
-                    : std::string();
+    return size > 0 ? std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size))
+                    : std::string_view();
 }
+
+std::string Statement::column_bytes(int column) const { return std::string(column_view(column)); }
 
 std::int64_t Statement::column_number(int column) const { return sqlite3_column_int64(statement_, column); }
 

@@ -32,6 +32,7 @@ class Statement {
     Result<bool> step();  // true: a row is there
     Result<void> run();   // steps to the end and resets, so that it can be bound again
     std::string column_bytes(int column) const;
+    std::string_view column_view(int column) const;  // until the next step
     std::int64_t column_number(int column) const;
 
   private:

@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 
+#include "crater/store/look.h"
 #include "crater/store/store.h"
 #include "test_folder.h"
 #include "test_loop.h"
@@ -85,6 +86,25 @@ TEST(Sqlite, writes_what_was_handed_in_before_it_closes) {
         for (int i = 0; i < 50; ++i) store->commit(one("k" + std::to_string(i), "v"), {});
     }
     EXPECT_EQ(must_open({.path = folder.file("s.db")}, loop)->load("")->size(), 50u);
+}
+
+TEST(Sqlite, shows_what_it_holds_while_it_is_in_use) {
+    TestFolder folder;
+    TestLoop loop;
+    auto store = must_open({.path = folder.file("s.db")}, loop);
+    ASSERT_TRUE(commit_and_wait(*store, loop, one("job/a", "1")));
+    ASSERT_TRUE(commit_and_wait(*store, loop, one("node/b", "2")));
+    std::string seen;
+    const auto look = [&](std::string_view key, std::string_view value) -> Result<void> {
+        seen.append(key).append("=").append(value).append(";");
+        return {};
+    };
+    ASSERT_TRUE(look_into_sqlite(folder.file("s.db"), "job/", look));
+    ASSERT_TRUE(commit_and_wait(*store, loop, one("job/a", "3")));
+    store.reset();
+    ASSERT_TRUE(look_into_sqlite(folder.file("s.db"), "", look));
+    EXPECT_EQ(seen, "job/a=1;job/a=3;node/b=2;");
+    EXPECT_FALSE(look_into_sqlite(folder.file("none.db"), "", look));
 }
 
 TEST(Sqlite, refuses_a_second_owner_and_names_the_first) {

@@ -70,6 +70,25 @@ TEST_P(StoreContract, begins_empty) {
     EXPECT_TRUE(store_->history({})->empty());
 }
 
+TEST_P(StoreContract, hands_out_what_is_below_a_prefix_in_order_and_ends_with_the_first_error) {
+    for (const char* key : {"job/b", "node/x", "job/a", "joc"}) put(key, std::string("v\0", 2) + key);
+    List seen;
+    ASSERT_TRUE(store_->for_each("job/", [&](std::string_view key, std::string_view value) -> Result<void> {
+        EXPECT_EQ(value, std::string("v\0", 2) + std::string(key));
+        seen.emplace_back(key);
+        return {};
+    }));
+    EXPECT_EQ(seen, (List{"job/a", "job/b"}));
+    int calls = 0;
+    const auto ended = store_->for_each("", [&](std::string_view, std::string_view) -> Result<void> {
+        ++calls;
+        return fail(Code::invalid, "enough");
+    });
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().message, "enough");
+    EXPECT_EQ(calls, 1);
+}
+
 TEST_P(StoreContract, keeps_what_it_acknowledged_across_a_reopen) {
     put("job/a", "one");
     put("job/b", std::string("z\0\xff\n", 4));

@@ -28,6 +28,10 @@ void print_fit(const Json& fit) {
               << text(fit, "summary") << "\n";
     if (!text(fit, "nodes").empty()) std::cout << "on " << text(fit, "nodes") << "\n";
     for (const Json& note : fit.value("notes", Json::array())) std::cout << "note: " << note.get<std::string>() << "\n";
+    if (!fit.contains("plan") || text(fit, "fits_now") == "true") return;
+    const Json& plan = fit["plan"];
+    if (text(plan, "possible") == "true") print_plan(plan);
+    else if (plan.contains("why")) print_changes(plan["why"]);
 }
 
 // Until the job has ended; prints each state it enters. The loop's deadline is the user's Ctrl-C.
@@ -77,6 +81,14 @@ void submit(Context& context, const JobOptions& options) {
     for (std::int64_t i = 0; i < spec.array; ++i) wait_for_end(context, client, array + "." + std::to_string(i));
 }
 
+// "12m to 1h": when a job is expected to start, from now; empty where nobody knows.
+std::string start_text(const Json& holder) {
+    const std::string early = text(holder, "estimate.p50"), late = text(holder, "estimate.p90");
+    if (early.empty()) return {};
+    const std::string from = until_text(early), to = until_text(late);
+    return from == to ? from : from + " to " + to;
+}
+
 struct ListOptions {
     std::string queue, status, since, tenant, name, node, label;
     std::int64_t limit = 1000;
@@ -89,7 +101,7 @@ void list(Context& context, const ListOptions& o) {
     do {
         const auto left = o.limit - static_cast<std::int64_t>(all.size());
         page = need(client.get(with_query(jobs, {{"queue", o.queue}, {"status", o.status}, {"since", o.since}, {"tenant", o.tenant}, {"name", o.name},
-                                                 {"node", o.node}, {"label", o.label}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
+                                                 {"node", o.node}, {"label", o.label}, {"estimates", context.output == Output::wide ? "true" : ""}, {"limit", std::to_string(std::min<std::int64_t>(1000, left))}, {"cursor", cursor}})));
         for (const Json& item : page["items"]) all.push_back(item);
         cursor = text(page, "next");
     } while (!cursor.empty() && static_cast<std::int64_t>(all.size()) < o.limit);
@@ -106,6 +118,7 @@ void list(Context& context, const ListOptions& o) {
                  {"PRIORITY", [](const Json& j) { return text(j, "priority"); }, true},
                  {"CPU", [](const Json& j) { return text(j, "cpu"); }, true},
                  {"SUBMITTED", [](const Json& j) { return ago_text(text(j, "submitted")); }, true},
+                 {"STARTS IN", [](const Json& j) { return start_text(j); }, true},
                  {"REASON", [](const Json& j) { return text(j, "detail").empty() ? text(j, "reason") : text(j, "detail"); }, true}},
                 "no jobs");
     if (!cursor.empty() && context.output == Output::table) std::cerr << "... " << text(page, "total") << " in all; --limit shows more\n";
@@ -129,6 +142,8 @@ void describe_job(const Context& context, const Json& view) {
     line("Command", text(view, "spec.command"));
     line("Submitted", text(job, "submitted") + "  (" + ago_text(text(job, "submitted")) + " ago)");
     if (!text(job, "started").empty()) line("Ran", span_text(text(job, "started"), text(job, "ended")));
+    if (!start_text(job).empty()) line("Starts", "in " + start_text(job) + ", by " + text(job, "estimate.basis"));
+    if (!text(view, "no_estimate").empty()) line("Starts", "unknown: " + text(view, "no_estimate"));
     for (const Json& note : view.value("notes", Json::array())) line("Note", note.get<std::string>());
     for (const Json& task : view.value("tasks", Json::array())) {
         std::string held;
@@ -153,6 +168,8 @@ void describe_job(const Context& context, const Json& view) {
 void print_why(const Json& why) {
     std::cout << text(why, "summary") << "\n";
     if (number(why, "rank") > 0) std::cout << "It is number " << text(why, "rank") << " of " << text(why, "queue_length") << " in its queue.\n";
+    if (!start_text(why).empty()) std::cout << "It is expected to start in " << start_text(why) << " (half of such jobs by then, nine in ten), by " << text(why, "estimate.basis") << ".\n";
+    if (!text(why, "no_estimate").empty()) std::cout << "When it will start is unknown: " << text(why, "no_estimate") << ".\n";
     if (!why.value("requirements", Json::array()).empty()) std::cout << fmt::format("\n{:<18} {:>12} {:>14} {:>12}  {}\n", "NEEDS", "", "BEST NODE HAS", "SHORT ON", "BEST NODE");
     for (const Json& need : why.value("requirements", Json::array())) {
         const std::string unit = text(need, "unit");
@@ -162,9 +179,16 @@ void print_why(const Json& why) {
     }
     if (!why.value("holders", Json::array()).empty()) std::cout << "\nHeld by\n";
     for (const Json& holder : why.value("holders", Json::array())) std::cout << fmt::format("  {}  on {}: {}\n", text(holder, "job"), text(holder, "node"), text(holder, "holds"));
+    print_changes(why);
     if (!why.value("rejections", Json::array()).empty()) std::cout << "\nWhy not elsewhere\n";
     for (const Json& rejection : why.value("rejections", Json::array()))
         std::cout << fmt::format("  {} nodes: {} ({}: {})\n", text(rejection, "nodes"), text(rejection, "filter"), text(rejection, "first_node"), text(rejection, "detail"));
+}
+
+void print_nodes(const Json& why) {
+    if (!why.value("nodes", Json::array()).empty()) std::cout << "\nNode by node\n";
+    for (const Json& node : why.value("nodes", Json::array()))
+        std::cout << fmt::format("  {:<24} {}\n", text(node, "node"), text(node, "filter").empty() ? "has room for a task" : text(node, "detail"));
 }
 
 void print_metrics(const Json& metrics, const std::string& which) {
@@ -187,7 +211,7 @@ void add_action(CLI::App& job, Context& context, const char* verb, const char* h
         std::vector<std::string> ids;
         std::string reason, grace, tenant;
         int priority = -1;
-        bool all = false;
+        bool all = false, dry_run = false;
     };
     auto options = std::make_shared<Options>();
     auto* command = job.add_subcommand(verb, help);
@@ -198,6 +222,7 @@ void add_action(CLI::App& job, Context& context, const char* verb, const char* h
         command->add_option("--tenant", options->tenant, "Of this tenant, with --all");
         command->add_option("--priority", options->priority, "Of at most this priority, with --all");
         command->add_flag("--all", options->all, "Every job that holds slices and matches")->excludes(ids);
+        command->add_flag("--dry-run", options->dry_run, "Say what it would cost and who would start instead; of a waiting job, who would be stopped for it");
     } else {
         ids->required();
     }
@@ -213,6 +238,11 @@ void add_action(CLI::App& job, Context& context, const char* verb, const char* h
         if (!options->reason.empty()) body["reason"] = options->reason;
         if (!options->grace.empty()) body["grace_period"] = options->grace;
         for (const std::string& id : options->ids) {
+            if (options->dry_run) {
+                const Json plan = need(client.call("POST", "/api/v1/plans/preempt", Json{{"job", id}}.dump()));
+                print_answer(context, plan, [&] { print_plan(plan); });
+                continue;
+            }
             const Json view = need(client.call("POST", jobs + "/" + encoded(id) + "/" + verb, body.dump()));
             print_answer(context, view, [&] { std::cout << id << " " << done << "\n"; });
         }
@@ -244,7 +274,7 @@ void add_job(CLI::App& app, Context& context) {
     struct One {
         std::string id, metric = "cpu", range = "1h";
         std::int64_t task = 0, attempt = 0, tail = -1;
-        bool follow = false;
+        bool follow = false, nodes = false, thorough = false;
     };
     auto one = std::make_shared<One>();
     const auto add_one = [&](const char* name, const char* help) {
@@ -256,9 +286,13 @@ void add_job(CLI::App& app, Context& context) {
         const Json view = need(Client(context).get(jobs + "/" + encoded(one->id)));
         print_answer(context, view, [&] { describe_job(context, view); });
     });
-    add_one("why", "Why it waits, or why it is where it is")->callback([&context, one] {
-        const Json why = need(Client(context).get(jobs + "/" + encoded(one->id) + "/why"));
-        print_answer(context, why, [&] { print_why(why); });
+    auto* why_command = add_one("why", "Why it waits, who holds what it needs, and what would start it now");
+    why_command->add_flag("--nodes", one->nodes, "Node by node, too");
+    why_command->add_flag("--thorough", one->thorough, "Look for changes that would start it to the end, however long it takes");
+    why_command->callback([&context, one] {
+        const Json why = need(Client(context).get(with_query(jobs + "/" + encoded(one->id) + "/why",
+                                                             {{"nodes", one->nodes ? "true" : ""}, {"thorough", one->thorough ? "true" : ""}})));
+        print_answer(context, why, [&] { print_why(why), print_nodes(why); });
     });
     auto* logs = add_one("logs", "What a task wrote");
     logs->add_flag("-f,--follow", one->follow, "Go on while it runs");

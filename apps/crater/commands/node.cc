@@ -104,7 +104,7 @@ void add_node(CLI::App& app, Context& context) {
     auto* node = app.add_subcommand("node", "Servers")->require_subcommand(1);
     struct Options {
         std::string name, state, label, reason, taint, start, end;
-        bool evict = false, cancel = false;
+        bool evict = false, cancel = false, dry_run = false;
     };
     auto options = std::make_shared<Options>();
 
@@ -155,9 +155,16 @@ void add_node(CLI::App& app, Context& context) {
         auto* change = node->add_subcommand(verb, help);
         change->add_option("name", options->name, "Node")->required();
         change->add_option("--reason", options->reason, "Why; kept in the audit log");
-        if (std::string(verb) == "drain") change->add_flag("--evict", options->evict, "Move running work, too");
+        if (std::string(verb) == "drain") {
+            change->add_flag("--evict", options->evict, "Move running work, too");
+            change->add_flag("--dry-run", options->dry_run, "Say what becomes of its jobs; change nothing");
+        }
         change->callback([&context, options, verb, done] {
             Json body = Json::object();
+            if (options->dry_run) {
+                const Json plan = need(Client(context).call("POST", "/api/v1/plans/drain", Json{{"node", options->name}, {"evict", options->evict}}.dump()));
+                return print_answer(context, plan, [&] { print_plan(plan); });
+            }
             if (!options->reason.empty()) body["reason"] = options->reason;
             if (options->evict) body["evict"] = true;
             const Json row = need(Client(context).call("POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
@@ -166,6 +173,13 @@ void add_node(CLI::App& app, Context& context) {
     };
     add_change("drain", "Take no new work", "takes no new work; what runs goes on unless --evict was given");
     add_change("resume", "Take work again", "takes work again");
+
+    auto* loss = node->add_subcommand("loss", "What would happen if a node were lost; changes nothing");
+    loss->add_option("name", options->name, "Node")->required();
+    loss->callback([&context, options] {
+        const Json plan = need(Client(context).call("POST", "/api/v1/plans/node_loss", Json{{"node", options->name}}.dump()));
+        print_answer(context, plan, [&] { print_plan(plan); });
+    });
 
     const auto add_taint = [&](const char* verb, const char* help, const char* what, const char* done) {
         auto* change = node->add_subcommand(verb, help);

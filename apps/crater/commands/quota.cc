@@ -32,6 +32,7 @@ void add_quota(CLI::App& app, Context& context) {
         std::string tenant;
         std::map<std::string, std::string> caps;
         std::string max_priority, max_pending;
+        bool dry_run = false;
     };
     auto options = std::make_shared<Options>();
 
@@ -49,6 +50,7 @@ void add_quota(CLI::App& app, Context& context) {
              {"--memory-hard", "memory", "Memory, such as 256Gi"}, {"--disk-hard", "disk", "Disk space"}, {"--iops-hard", "iops", "Disk operations per second"},
              {"--jobs-hard", "jobs", "Jobs running at once"}})
         set->add_option(flag, options->caps[key], help);
+    set->add_flag("--dry-run", options->dry_run, "Say which jobs it would start or hold back; change nothing");
     set->add_option("--max-priority", options->max_priority, "Highest priority its jobs may ask for");
     set->add_option("--max-pending", options->max_pending, "Most jobs waiting at once");
     set->callback([&context, options] {
@@ -63,6 +65,11 @@ void add_quota(CLI::App& app, Context& context) {
         if (!options->max_priority.empty()) body["max_priority"] = value(options->max_priority);
         if (!options->max_pending.empty()) body["max_pending"] = value(options->max_pending);
         if (body.empty()) throw CommandFailed{{Code::invalid, "nothing to set", "", "give at least one cap, such as --gpu-hard 8"}};
+        if (options->dry_run) {
+            Json asked{{"tenant", options->tenant}, {"hard", body.value("hard", Json::object())}};
+            const Json plan = need(Client(context).call("POST", "/api/v1/plans/quota", asked.dump()));
+            return print_answer(context, plan, [&] { print_plan(plan); });
+        }
         const Json view = need(Client(context).call("PUT", "/api/v1/quotas/" + encoded(options->tenant), body.dump()));
         print_answer(context, view, [&] { print_quota(view); });
     });

@@ -18,7 +18,7 @@ TEST_F(Explain, says_in_one_sentence_what_is_missing_and_who_holds_it) {
     ASSERT_EQ(engine.pass(noon).placements.size(), 4u);
     add(a_job("want").gpus(1000).gpu_memory(16640));
     engine.pass(noon);
-    const auto why = engine.why("want", noon);
+    const auto why = engine.why("want", noon, {.nodes = true});
     ASSERT_TRUE(why);
     EXPECT_EQ(
         why->summary,

@@ -11,9 +11,11 @@ bool gpu_health_passes(const Look& look) { return std::popcount(look.cards.healt
 
 std::string gpu_health_says(const Look& look) {
     std::string why;
-    for (const auto& card : look.node.cards)
-        if (!card.usable && why.empty())
-            why = card.fault.empty() ? "" : " (card " + std::to_string(card.index) + ": " + card.fault + ")";
+    for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
+        const std::string& fault = look.node.card_texts[c].fault;
+        if (!look.node.cards[c].usable && why.empty() && !fault.empty())
+            why = " (card " + std::to_string(look.node.cards[c].index) + ": " + fault + ")";
+    }
     return "needs " + count_words(look.shape.cards, "healthy card", "healthy cards") + ", it has " +
            std::to_string(std::popcount(look.cards.healthy)) + why;
 }

@@ -30,39 +30,51 @@ std::vector<int> Backlog::in_order() const {
 }
 
 WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
-    auto& slot = queue(q).classes[like.key()];
-    if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
+    const auto place = queue(q).classes.try_emplace(like.key()).first;
+    auto& slot = place->second;
+    if (!slot) slot = std::make_unique<WaitClass>(std::move(like)), slot->place = place;
     // A job in front of equals is blocked by what blocks them, so the class stays as it is.
-    CRATER_CHECK(slot->jobs.insert(job).second, "a job waits twice");
+    CRATER_CHECK(slot->jobs.insert(job), "a job waits twice");
     ++size_;
     return *slot;
 }
 
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
-    CRATER_CHECK(from.jobs.erase(job) == 1, "a job that waits is in its class");
+    CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
-    if (from.jobs.empty()) queue(q).classes.erase(from.key());
+    if (from.jobs.empty()) queue(q).classes.erase(from.place);
 }
 
-std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, int priority, const Waiting& job) const {
+bool Turn::operator<(const Turn& o) const {
+    if (priority != o.priority) return priority > o.priority;
+    if (place.aged() != o.place.aged()) return place.aged();
+    if (!place.aged() && share != o.share) return share < o.share;
+    return place < o.place;
+}
+
+std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) const {
+    const auto before = [](const WaitingSet& jobs, const Waiting& place) { return static_cast<std::int64_t>(jobs.rank_of(place)); };
     std::int64_t ahead = 0, length = 0;
     for (const auto& [key, members] : queue(q).classes) {
         const auto count = static_cast<std::int64_t>(members->jobs.size());
         length += count;
-        if (members->priority > priority) ahead += count;
-        if (members->priority == priority)
-            ahead += std::distance(members->jobs.begin(), members->jobs.lower_bound(job));
+        if (members->priority > turn.priority) ahead += count;
+        if (members->priority != turn.priority) continue;
+        if (turn.place.aged() || members->share == turn.share)
+            ahead += before(members->jobs, turn.place);
+        else
+            ahead += members->share < turn.share ? count : before(members->jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }
 
 std::vector<std::pair<int, Waiting>> Backlog::ordered(int q) const {
-    std::vector<std::pair<int, Waiting>> out;
+    std::vector<Turn> all;
     for (const auto& [key, members] : queue(q).classes)
-        for (const auto& job : members->jobs) out.emplace_back(members->priority, job);
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
+        for (const auto& job : members->jobs) all.push_back(turn_of(*members, job));
+    std::sort(all.begin(), all.end());
+    std::vector<std::pair<int, Waiting>> out;
+    for (const auto& turn : all) out.emplace_back(turn.priority, turn.place);
     return out;
 }
 

@@ -1,6 +1,7 @@
 // The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile and number of
 // tasks stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
-// Within a queue: priority, then submit time, then id.
+// Within a queue: priority, then who waited too long, then the queue's order (the tenant's share of use, or the
+// job's own key), then submit time, then id.
 #pragma once
 
 #include <map>
@@ -11,42 +12,73 @@
 #include <vector>
 
 #include "crater/model/tenant.h"
+#include "order/ranked_set.h"
 
 namespace crater::engine {
 
 // Why the head of a class could not start, and what has to happen before it is worth another look.
 struct Blocked {
-    enum Why : std::uint8_t { no, room, quota } why = no;
+    enum Why : std::uint8_t { no, room, quota, reserved } why = no;
     std::uint64_t gains_seen = 0;    // room: how much was freed anywhere until then
     std::uint64_t victims_seen = 0;  // and how many jobs came that might be pushed aside
     Instant retry_at;                // and when one of them will have run for long enough; 0 = never
     int tenant = -1;                 // quota: whose
     std::uint64_t eased_seen = 0;
+    std::int64_t key_seen = INT64_MAX;  // of the job that was blocked: one with a lower key may push others aside
+    Instant pushed_at;                  // when it was last looked for others to give way
+    std::uint64_t places_seen = 0;   // reserved: it would have delayed one that comes before it
 };
 
+// The place of a job in its class. What it is made of does not change while the job waits, but for growing old.
 struct Waiting {
+    static constexpr std::int64_t aged_key = INT64_MIN;
+
+    std::int64_t key = 0;  // of the queue's order (order/keys.cc); lower goes first
     Instant submitted;
     std::string_view id;  // of the job, which owns the text
     int job = -1;
+    bool aged() const { return key == aged_key; }  // goes before all of its priority
     bool operator<(const Waiting& o) const {
+        if (key != o.key) return key < o.key;
         return submitted != o.submitted ? submitted < o.submitted : id < o.id;
     }
 };
+// A set that also says how many come before one.
+using WaitingSet = RankedSet<Waiting>;
+
+struct WaitClass;
+using WaitClasses = std::map<std::tuple<int, int, int, int, std::uint64_t, int, int>, std::unique_ptr<WaitClass>>;
 
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
+    int length = 0;  // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
-    std::set<Waiting> jobs;
+    std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
+    WaitingSet jobs;
     Blocked blocked;
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
+    WaitClasses::iterator place;  // its own among those of the queue
+    bool look = true;  // in this pass; else it is passed over, and only its place is kept
+    int kept_for = -1;  // job for which a place is kept
+    const Waiting& head() const { return *jobs.begin(); }
+    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, length, only); }
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    WaitClasses classes;
+    std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
+
+// What decides when a job of a queue is considered.
+struct Turn {
+    int priority = 0;
+    std::int64_t share = 0;  // as its class has it
+    Waiting place;
+    bool operator<(const Turn& o) const;
+};
+inline Turn turn_of(const WaitClass& members, const Waiting& place) { return {members.priority, members.share, place}; }
 
 class Backlog {
   public:
@@ -62,7 +94,7 @@ class Backlog {
     std::size_t size() const { return size_; }
 
     // Place of a waiting job in its queue, from 1, and the length of the queue.
-    std::pair<std::int64_t, std::int64_t> rank(int queue, int priority, const Waiting& job) const;
+    std::pair<std::int64_t, std::int64_t> rank(int queue, const Turn& turn) const;
     // Every waiting job of a queue in the order in which they are considered.
     std::vector<std::pair<int, Waiting>> ordered(int queue) const;  // (priority, job)
 

@@ -29,15 +29,15 @@ TEST_F(Order, queues_of_higher_priority_are_served_first) {
     add(a_job("o").queue("offline").gpus(1000).at(0));
     add(a_job("i").queue("inference").gpus(1000).at(5));
     const auto plan = engine.pass(noon);
-    EXPECT_EQ(node_of(plan, "i"), "n1");
-    EXPECT_EQ(node_of(plan, "o"), "");
+    EXPECT_EQ(node_of(engine, plan, "i"), "n1");
+    EXPECT_EQ(node_of(engine, plan, "o"), "");
 }
 
 TEST_F(Order, a_cpu_job_never_waits_behind_blocked_gpu_jobs) {
     engine.apply(NodeSet{make_node("n1", 0, 1)});
     for (int i = 0; i < 500; ++i) add(a_job("g" + std::to_string(i)).gpus(1000).priority(900));
     add(a_job("cpu").priority(0).at(100));
-    EXPECT_EQ(node_of(engine.pass(noon), "cpu"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "cpu"), "n1");
 }
 
 TEST_F(Order, equal_blocked_jobs_cost_one_look_and_none_while_nothing_is_freed) {
@@ -50,7 +50,7 @@ TEST_F(Order, equal_blocked_jobs_cost_one_look_and_none_while_nothing_is_freed) 
     EXPECT_FALSE(engine.wants_pass());
     engine.apply(TaskFreed{"g0", 0});
     EXPECT_TRUE(engine.wants_pass());
-    EXPECT_EQ(node_of(engine.pass(noon), "g1"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "g1"), "n1");
 }
 
 TEST_F(Order, a_bounded_pass_says_that_there_is_more) {
@@ -71,7 +71,7 @@ TEST_F(Order, a_blocked_dependency_is_not_considered_until_it_is_met) {
     EXPECT_TRUE(engine.pass(noon).placements.empty());
     EXPECT_EQ(engine.why("later", noon)->binding, "dependency");
     engine.apply(JobUnblocked{"later"});
-    EXPECT_EQ(node_of(engine.pass(noon), "later"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "later"), "n1");
 }
 
 TEST_F(Order, a_preempted_job_keeps_its_place_in_the_queue) {
@@ -101,9 +101,9 @@ TEST_F(Order, a_gang_starts_whole_or_not_at_all) {
     engine.apply(NodeSet{make_node("n3", 1)});
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 1u);
-    ASSERT_EQ(plan.placements[0].tasks.size(), 5u);
+    ASSERT_EQ(plan.placements[0].tasks, 5);
     std::set<std::pair<std::string, std::int64_t>> cards;
-    for (const auto& [task, allocation] : plan.placements[0].tasks)
+    for (const auto& [task, allocation] : engine.allocations(plan.placements[0]))
         cards.insert({allocation.node, allocation.gpus.at(0).index});
     EXPECT_EQ(cards.size(), 5u);
 }
@@ -116,8 +116,8 @@ TEST_F(Order, one_task_of_a_gang_can_wait_again_alone) {
     engine.apply(TaskRequeued{"gang", 1});
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 1u);
-    ASSERT_EQ(plan.placements[0].tasks.size(), 1u);
-    EXPECT_EQ(plan.placements[0].tasks[0].first, 1);
+    ASSERT_EQ(plan.placements[0].tasks, 1);
+    EXPECT_EQ(engine.allocations(plan.placements[0])[0].first, 1);
 }
 
 TEST_F(Order, the_largest_gang_is_placed_and_undone_in_one_step) {

@@ -10,19 +10,19 @@ namespace crater::engine {
 namespace {
 
 constexpr Millis prediction_kept{5000};
+// Keys grow all the time; whether others have to give way by now is looked at so often.
+constexpr Millis push_again{60'000};
+constexpr Millis use_kept{600'000};
 
 // The class whose first job comes first is on top.
 struct Later {
-    bool operator()(const WaitClass* a, const WaitClass* b) const {
-        if (a->priority != b->priority) return a->priority < b->priority;
-        return *b->jobs.begin() < *a->jobs.begin();
-    }
+    bool operator()(const WaitClass* a, const WaitClass* b) const { return turn_of(*b, b->head()) < turn_of(*a, a->head()); }
 };
 
 }  // namespace
 
 // Whether anything happened since the class was blocked that could let its first job start.
-bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
+bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     Blocked& blocked = members.blocked;
     const auto retry = [&] {
         const bool in_time = blocked.retry_at && blocked.retry_at <= now;
@@ -32,15 +32,21 @@ bool Engine::Impl::worth_a_look(WaitClass& members, Instant now) {
     switch (blocked.why) {
         case Blocked::no: return true;
         case Blocked::quota: return tenants_.eased(blocked.tenant) != blocked.eased_seen;
+        case Blocked::reserved:
+            if (blocked.places_seen != reservations_.version()) return true;
+            break;
         case Blocked::room: break;
     }
     if (retry()) return true;
+    if (const auto key = members.head().key; order_lets_push(queue, members.priority, key)) {
+        if (key < blocked.key_seen || blocked.pushed_at + push_again <= now) return true;
+    }
     if (blocked.gains_seen == gains_) return false;
     if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
     if (!alike || blocked.gains_seen < gained_base_) return true;
     // Only nodes where something became free can take it now.
-    if (seats_.has_seat(members.shape)) {
+    if (blocked.why == Blocked::room && seats_.has_seat(members.shape)) {
         const bool fits = static_cast<bool>(seats_.best(members.shape, looked_));
         if (!fits) blocked.gains_seen = gains_;
         return fits;
@@ -59,11 +65,16 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     looked_ = 0;
     wake_at_.reset();
     advance(now);
+    tell_time(now);
+    promote_aged();
+    refresh_elders(now);
     if (const auto news = pricing_.reprice(); news != Pricing::News::none) {
         seats_.levels_changed();
         plan.learned = news == Pricing::News::prices;
     }
-    const auto gains_before = gains_;
+    if (now - use_told_ >= use_kept) plan.learned |= tenants_.in_use(), use_told_ = now;
+    const auto gains_before = gains_, places_before = reservations_.version();
+    reservations_.begin_pass(cluster_.size());
     plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
@@ -73,8 +84,11 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     };
     for (const int q : backlog_.in_order()) {
         std::vector<WaitClass*> heap;
-        for (auto& [key, members] : backlog_.queue(q).classes)
-            if (worth_a_look(*members, now)) heap.push_back(members.get());
+        for (auto& [key, members] : backlog_.queue(q).classes) {
+            refresh_share(*members, q);
+            members->look = worth_a_look(q, *members, now);
+            if (members->look || keeps_place(*members)) heap.push_back(members.get());
+        }
         std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
         while (!order.empty()) {
             if (spent()) {
@@ -83,39 +97,82 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             }
             WaitClass* members = order.top();
             order.pop();
-            JobSlot& first = job(members->jobs.begin()->job);
+            // What its tenant was given in this pass counts.
+            if (const auto before = members->share; !members->head().aged()) {
+                refresh_share(*members, q);
+                if (members->share > before && !order.empty()) {
+                    order.push(members);
+                    continue;
+                }
+            }
+            JobSlot& first = job(members->head().job);
+            if (!members->look) {
+                keep_place(first, now);
+                continue;
+            }
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
             const bool go_on = consider(first, *members, now, plan);
+            if (!go_on) keep_place(first, now);
             if (go_on && !(last && first.in_class != members)) order.push(members);
         }
         if (plan.more) break;
     }
-    for (int q = 0; q < backlog_.queue_count(); ++q)
-        for (const auto& [key, members] : backlog_.queue(q).classes)
-            if (const Instant at = members->blocked.retry_at; at && (!wake_at_ || at < *wake_at_))
-                wake_at_ = at;
-    if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0 && (!wake_at_ || *opens < *wake_at_)) wake_at_ = opens;
+    set_wake(now);
     // A pledge that ended may have freed what somebody needs who was looked at before.
-    dirty_ = plan.more || gains_ != gains_before;
+    dirty_ = plan.more || gains_ != gains_before || reservations_.version() != places_before;
+    plan.learned |= run_times_.worth_keeping();
     return plan;
+}
+
+// When something could be decided though nothing happens until then.
+void Engine::Impl::set_wake(Instant now) {
+    const auto wake = [&](Instant at) {
+        if (at > now && (!wake_at_ || at < *wake_at_)) wake_at_ = at;
+    };
+    for (int q = 0; q < backlog_.queue_count(); ++q) {
+        const WaitQueue& queue = backlog_.queue(q);
+        for (const auto& [key, members] : queue.classes) {
+            if (const Instant at = members->blocked.retry_at) wake(at);
+            if (members->blocked.why == Blocked::reserved) wake(reservations_.first());
+            if (members->blocked.why != Blocked::room) continue;
+            const auto elders = elders_.levels.find({q, members->priority});
+            if (elders == elders_.levels.end()) continue;
+            if (elders->second.next) wake(elders->second.next);
+            // A key above the factor, or one that grows, is looked at again after a while.
+            if (elders->second.grows || order_lets_push(q, members->priority, members->head().key))
+                wake(std::max(now, members->blocked.pushed_at) + push_again);
+        }
+        // Who has waited too long by then may push others aside.
+        if (!queue.ageing.empty() && !yielding_.empty()) wake(queue.ageing.begin()->first);
+    }
+    if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0) wake(*opens);
 }
 
 // Decides about the first job of a class. True when the next of its class should be looked at.
 bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan& plan) {
     const auto mark = cluster_.mark();
     // What was booked while trying is what is held, unless pledges were lifted for the trial.
-    const bool plain = slot.pledge.empty() && preemptors_.empty();
+    bool plain = slot.pledge.empty() && preemptors_.empty();
     Outcome outcome = attempt(slot);
     Blocked& blocked = members.blocked;
+    if (outcome.kind == Outcome::placed && delays(slot, outcome.slices, now)) {
+        cluster_.undo_to(mark);
+        outcome = place_beside(slot, now);
+        plain = false;
+        if (outcome.kind == Outcome::no_room || outcome.kind == Outcome::predicted) {
+            blocked = {.why = Blocked::reserved, .gains_seen = gains_, .victims_seen = victims_seen_, .places_seen = reservations_.version()};
+            return false;
+        }
+    }
     if (outcome.kind == Outcome::placed) {
         if (plain)
             cluster_.keep(mark);
         else
             cluster_.undo_to(mark);
         blocked = {};
-        commit(slot, std::move(outcome), plain ? Booked::yes : Booked::no, now, plan);
+        commit(slot, outcome, plain ? Booked::yes : Booked::no, now, plan);
         return true;
     }
     cluster_.undo_to(mark);
@@ -129,7 +186,7 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (outcome.kind == Outcome::predicted) {
         // Nobody is stopped for what is only foreseen.
         if (slot.victims.empty() && !slot.pledge.empty()) drop_pledge(slot);
-        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_};
+        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = slot.place.key, .pushed_at = now};
         // Samples come all the time; what they foretell is looked at now and then.
         if (cluster_.sampled()) blocked.retry_at = now + prediction_kept;
         return false;
@@ -140,28 +197,45 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
         if (!slot.pledge.empty()) drop_pledge(slot);
-        if (auto set = choose_victims(slot, now, &retry_at))
-            if (preempt(slot, std::move(*set), plan)) return true;
+        const bool lower = !yielding_.empty() && yielding_.begin()->first < slot.info.priority;
+        if (lower || order_lets_push(slot.queue, slot.info.priority, slot.place.key))
+            if (auto set = choose_victims(slot, now, &retry_at))
+                if (preempt(slot, std::move(*set), plan)) return true;
     }
-    blocked = {
-        .why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .retry_at = retry_at};
+    blocked = {.why = Blocked::room,
+               .gains_seen = gains_,
+               .victims_seen = victims_seen_,
+               .retry_at = retry_at,
+               .key_seen = slot.place.key,
+               .pushed_at = now};
     return false;
 }
 
-void Engine::Impl::commit(JobSlot& slot, Outcome outcome, Booked booked, Instant now, Plan& plan) {
-    Placement placement{slot.info.id, {}, std::move(outcome.trace)};
+void Engine::Impl::commit(JobSlot& slot, Outcome& outcome, Booked booked, Instant now, Plan& plan) {
+    estimates_.started(slot.position, now);
     delist(slot);
     drop_pledge(slot);
-    placement.tasks.reserve(outcome.slices.size());
+    const auto decision = ++decisions_;
     int t = next_task(slot, 0);
     for (auto& slices : outcome.slices) {
-        placement.tasks.emplace_back(t, cluster_.to_allocation(slices));
         tenants_.charge_anyway(slot.tenant, amounts_of(slices));  // checked in the attempt
         const auto fact = placement_fact(slot.id_hash, t, cluster_.node(slices.node), slices);
-        hold(slot, t, std::move(slices), fact, now, booked);
+        hold(slot, t, std::move(slices), fact, now, booked, decision);
         t = next_task(slot, t + 1);
     }
-    plan.placements.push_back(std::move(placement));
+    plan.placements.emplace_back(slot.info.id, static_cast<std::int64_t>(outcome.slices.size()), decision, std::move(outcome.trace));
+    spare_slices_ = std::move(outcome.slices);
+}
+
+std::vector<std::pair<std::int64_t, Allocation>> Engine::Impl::allocations(const Placement& placement) const {
+    std::vector<std::pair<std::int64_t, Allocation>> out;
+    const int position = position_of(placement.job);
+    if (position < 0) return out;
+    const auto& tasks = job(position).tasks;
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+        if (tasks[t].life == TaskSlot::Life::held && tasks[t].decision == placement.decision)
+            out.emplace_back(static_cast<std::int64_t>(t), cluster_.to_allocation(tasks[t].slices));
+    return out;
 }
 
 }  // namespace crater::engine

@@ -24,6 +24,7 @@ Amounts Engine::Impl::least_amounts(const Shape& shape) const {
 }
 
 Ceiling Engine::Impl::least_ceiling(const JobSlot& slot) {
+    if (!tenants_.capped(slot.tenant)) return {};
     Amounts amounts = least_amounts(shapes_.at(slot.shape));
     for (auto& amount : amounts) amount = saturating_product(amount, slot.waiting);
     amounts[jobs_kind] = slot.held == 0 ? 1 : 0;
@@ -60,24 +61,26 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto mark = cluster_.mark();
     Outcome out;
+    out.slices = std::move(spare_slices_);
+    out.slices.clear();
     out.slices.reserve(static_cast<std::size_t>(slot.waiting));  // booked by address
     Amounts charged{};
     // A job that wants nodes for itself shares them with its own tasks: what a node looks like to it is true
     // for no other job.
     const bool alone = shape.own_tasks_matter();
     const bool foresees = predicts() && !alone && foresight == Foresight::predict;
-    const bool asks = hooks_ && !alone && !backlog_.queue(slot.queue).spec.plugins.empty();
-    Column own_view;
+    const bool asks = hooks_ && !alone && slot.queue >= 0 && !backlog_.queue(slot.queue).spec.plugins.empty();
+    std::unique_ptr<Column> own_view;
     std::optional<Trace> later;  // of a task that is not the first
-    if (alone) count_own_tasks(slot);
+    if (alone) own_view = std::make_unique<Column>(), count_own_tasks(slot);
     if (shape.near() && fill_near(slot, out.slices, out.trace)) out.kind = Outcome::placed;
     if (shape.topology.required && out.slices.empty()) return out;
     for (int i = static_cast<int>(out.slices.size()); i < slot.waiting; ++i) {
         Spot spot;
         if (alone) {
-            looked_ += own_view.refresh(slot.shape, judge_, &own_tasks_);
-            spot.node = own_view.best();
-            if (i == 0) out.trace = take_down(slot.shape, own_view);
+            looked_ += own_view->refresh(slot.shape, judge_, &own_tasks_);
+            spot.node = own_view->best();
+            if (i == 0) out.trace = take_down(slot.shape, *own_view);
         } else {
             Trace* seen = i == 0 ? &out.trace : foresees || asks ? &later.emplace() : nullptr;
             spot = seats_.best(slot.shape, looked_, seen);
@@ -98,16 +101,20 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             }
             out.slices.push_back(std::move(*slices));
         } else {
-            Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
-            if (spot.card >= 0) look.take(spot.card);
-            out.slices.push_back(look.slices());
+            fetch(&held_on_[static_cast<std::size_t>(spot.node)]);
+            Slices& slices = out.slices.emplace_back();
+            if (alone || !seats_.take(slot.shape, spot, slices)) {
+                Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
+                if (spot.card >= 0) look.take(spot.card);
+                slices = look.slices();
+            }
         }
         out.slices.back().crowd = slot.crowd;
         if (alone) ++own_tasks_[static_cast<std::size_t>(spot.node)];
         cluster_.try_book(out.slices.back(), 1);
         out.kind = Outcome::placed;
     }
-    if (out.kind == Outcome::placed) {
+    if (out.kind == Outcome::placed && tenants_.capped(slot.tenant)) {
         for (const Slices& slices : out.slices) {
             const Amounts amounts = amounts_of(slices);
             for (std::size_t k = 0; k < quota_kinds; ++k) charged[k] += amounts[k];

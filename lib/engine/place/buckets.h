@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace crater::engine {
@@ -12,31 +13,33 @@ class Buckets {
   public:
     void reset(std::size_t buckets, std::size_t nodes) {
         words_ = (nodes + 63) / 64;
-        ranks_.assign(buckets, {});
-        count_.assign(buckets, 0);
+        first_ = 1 + (words_ + 63) / 64;
+        sets_.clear();
+        sets_.resize(buckets);
         in_use_.assign((buckets + 63) / 64, 0);
     }
 
     void add(std::size_t bucket, std::size_t rank) {
-        auto& set = ranks_[bucket];
-        if (set.empty()) set.assign(words_ + (words_ + 63) / 64, 0);
-        set[rank / 64] |= std::uint64_t{1} << (rank % 64);
-        set[words_ + rank / 4096] |= std::uint64_t{1} << (rank / 64 % 64);
-        if (count_[bucket]++ == 0) in_use_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
+        if (!sets_[bucket]) sets_[bucket] = std::make_unique<std::uint64_t[]>(first_ + words_);
+        std::uint64_t* const set = sets_[bucket].get();
+        set[first_ + rank / 64] |= std::uint64_t{1} << (rank % 64);
+        set[1 + rank / 4096] |= std::uint64_t{1} << (rank / 64 % 64);
+        if (set[0]++ == 0) in_use_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
     }
 
     void remove(std::size_t bucket, std::size_t rank) {
-        auto& set = ranks_[bucket];
-        auto& word = set[rank / 64];
+        std::uint64_t* const set = sets_[bucket].get();
+        auto& word = set[first_ + rank / 64];
         word &= ~(std::uint64_t{1} << (rank % 64));
-        if (word == 0) set[words_ + rank / 4096] &= ~(std::uint64_t{1} << (rank / 64 % 64));
-        if (--count_[bucket] == 0) in_use_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
+        if (word == 0) set[1 + rank / 4096] &= ~(std::uint64_t{1} << (rank / 64 % 64));
+        if (--set[0] == 0) in_use_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
     }
 
-    // The first bucket from `from` on, below `end`, that has any; `end` when there is none.
-    std::size_t next(std::size_t from, std::size_t end) const {
+    // The first bucket from `from` on, below `end`, that has any; `end` when there is none. Only buckets whose number has its bit in
+    // `among`, which repeats every 64.
+    std::size_t next(std::size_t from, std::size_t end, std::uint64_t among) const {
         while (from < end) {
-            const std::uint64_t word = in_use_[from / 64] >> (from % 64);
+            const std::uint64_t word = (in_use_[from / 64] & among) >> (from % 64);
             if (word) {
                 from += static_cast<std::size_t>(std::countr_zero(word));
                 return from < end ? from : end;
@@ -49,20 +52,21 @@ class Buckets {
     // Calls f(rank) in ascending order until it returns false; gives whether it went through.
     template <class F>
     bool each(std::size_t bucket, F f) const {
-        const auto& set = ranks_[bucket];
-        for (std::size_t s = words_; s < set.size(); ++s)
+        const std::uint64_t* const set = sets_[bucket].get();
+        if (!set) return true;
+        for (std::size_t s = 1; s < first_; ++s)
             for (auto summary = set[s]; summary; summary &= summary - 1) {
-                const auto w = (s - words_) * 64 + static_cast<std::size_t>(std::countr_zero(summary));
-                for (auto word = set[w]; word; word &= word - 1)
+                const auto w = (s - 1) * 64 + static_cast<std::size_t>(std::countr_zero(summary));
+                for (auto word = set[first_ + w]; word; word &= word - 1)
                     if (!f(w * 64 + static_cast<std::size_t>(std::countr_zero(word)))) return false;
             }
         return true;
     }
 
   private:
-    std::size_t words_ = 0;
-    std::vector<std::vector<std::uint64_t>> ranks_;  // by bucket: bits by rank, then one bit a word of them
-    std::vector<std::int32_t> count_;
+    std::size_t words_ = 0, first_ = 1;
+    // By bucket, null until it has any: how many, one bit for each word of bits, bits by rank.
+    std::vector<std::unique_ptr<std::uint64_t[]>> sets_;
     std::vector<std::uint64_t> in_use_;
 };
 

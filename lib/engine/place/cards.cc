@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <climits>
 
 #include "place/level.h"
 
@@ -117,22 +118,63 @@ std::optional<CardPick> pick_cards(const Look& look, Mask from) {
     return CardPick{lowest(look, from, wanted), false};
 }
 
-void pick_cores(const Look& look, const Choice& parts, Slices& out) {
-    const auto wanted = look.shape.cpu / 1000;
-    if (look.shape.cards == 0 || wanted == 0 || look.shape.cpu % 1000 != 0) return;
-    const int only = parts.domain >= 0 ? parts.domain : parts.home;
+void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int domain, Slices& out) {
+    const Board& board = *node.board;
+    const auto wanted = cpu / 1000;
+    if (wanted == 0 || cpu % 1000 != 0) return;
+    const auto& may = domain < 0 ? board.free.back() : board.free[static_cast<std::size_t>(domain)];
     std::int64_t have = 0;
-    std::vector<int> cores;
-    for (std::size_t position = 0; position < look.node.cores.size() && have < wanted; ++position) {
-        const Core& core = look.node.cores[position];
-        if (core.system || (only >= 0 && core.domain != only)) continue;
-        if (look.books.cores[static_cast<std::size_t>(look.node.cores_at) + position] > 0) continue;
-        const auto threads = static_cast<std::int64_t>(core.cpus.size());
-        if (have + threads > wanted) continue;
-        have += threads;
-        cores.push_back(static_cast<int>(position));
-    }
+    CoreSet cores;
+    for (std::size_t w = 0; w < may.size(); ++w)
+        for (auto left = may[w] & ~books.cores[static_cast<std::size_t>(node.cores_at) + w]; left && have < wanted; left &= left - 1) {
+            const auto position = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
+            const auto threads = static_cast<std::int64_t>(board.cores[position].cpus.size());
+            if (have + threads > wanted) continue;
+            have += threads;
+            cores.add(position);
+        }
     if (have == wanted) out.cores = std::move(cores);
+}
+
+namespace {
+
+bool holds(const Shape& shape, const Domain& domain, const DomainUse& used) {
+    return shape.cpu <= domain.cpu - used.cpu && shape.memory <= domain.memory - used.memory && used.bandwidth <= domain.bandwidth;
+}
+
+// As `lowest` takes it: the fullest that serves, then one whose domain has room too, then the first.
+std::size_t card_of_room(const CardNeed& need, Mask idle, const CardRoom* cards, std::size_t count, Mask beside) {
+    int best = INT_MAX;
+    std::size_t out = 0;
+    for (std::size_t c = 0; c < count; ++c) {
+        const bool serves = need.whole ? has(idle, c) : cards[c].memory >= need.room() && cards[c].compute >= need.compute;
+        const int rank = cards[c].left / left_step_size * 2 + (has(beside, c) ? 0 : 1);
+        if (serves && rank < best) best = rank, out = c;
+    }
+    return out;
+}
+
+}  // namespace
+
+void slices_of_room(const Shape& shape, const Cluster& cluster, int n, const Room& room, const CardRoom* cards, int card, Slices& out) {
+    const Node& node = cluster.node(n);
+    out.node = n;
+    out.cpu = shape.cpu;
+    out.memory = shape.memory;
+    out.cpu_only = shape.cards == 0;
+    if (out.cpu_only) return;
+    const DomainUse* used = cluster.used().domains.data() + node.domains_at;
+    Mask beside = 0;
+    for (std::size_t d = 0; d < node.domains.size() && shape.numa != NumaPolicy::none; ++d)
+        if (holds(shape, node.domains[d], used[d])) beside |= node.domain_cards[d];
+    const CardNeed& need = shape.need(cluster, room.card_type);
+    const auto c = card >= 0 ? static_cast<std::size_t>(card) : card_of_room(need, room.idle, cards, node.cards.size(), beside);
+    out.cards.push_back(need.slice(c));
+    int home = -1;
+    for (std::size_t d = 0; d < node.domains.size(); ++d)
+        if (has(node.domain_cards[d], c)) home = static_cast<int>(d);
+    if (has(beside, c) && node.domains[static_cast<std::size_t>(home)].id >= 0) out.domain = home;
+    pick_cores(node, cluster.used(), shape.cpu, home, out);
 }
 
 }  // namespace crater::engine

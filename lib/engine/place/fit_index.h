@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,27 +16,28 @@ namespace crater::engine {
 class FitIndex {
   public:
     void reset(const Cluster& cluster);
+    void fetch(int node) const { __builtin_prefetch(&homes_[static_cast<std::size_t>(node)]); }
     // The node's room is now this; `present` false takes it out.
     void set(const Cluster& cluster, int node, const Room& room, const CardRoom* cards, bool present);
 
-    // Nodes for a plain shape in its order, best first: calls f(node, level) until it returns false. A node is told once
-    // for each different card it has; it may lack anything but idle cards. One not told lacks cores or cards.
+    // Nodes for a plain shape in its order, best first: calls f(node, left, level) until it returns false; `left` is in the unit of the
+    // level. A node is told once for each different card it has; it may lack anything but idle cards. One not told lacks cores or cards.
     template <class F>
     void walk(const Cluster& cluster, const Shape& shape, F f) const;
 
   private:
-    struct Home {  // where a node is
-        int type = -1;
-        bool present = false;
+    using Steps = std::array<std::uint64_t, (left_steps + 64) / 64>;  // what is left of its cards, as bits by step
+    struct alignas(32) Home {                                           // where a node is
+        Steps steps{};
+        std::int16_t type = -1;
         std::uint16_t idle = 0, cpu_only = 0;
         std::uint8_t cores = 0;
-        std::vector<std::uint8_t> steps;  // what is left of each card, in steps; 255: it takes nothing
+        bool present = false;
     };
     struct OfType {
         Buckets idle, slices;  // of nodes with cards of one type
     };
-    void leave_slices(std::size_t rank, const Home& home);
-    void move_slices(std::size_t rank, Home& home, const CardRoom* cards, std::size_t count);
+    void move_slices(std::size_t rank, int type, const Home& before, const Home& now);
 
     std::vector<Home> homes_;  // by node
     std::vector<OfType> types_;
@@ -45,14 +47,16 @@ class FitIndex {
 template <class F>
 void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
     const auto least_class = cpu_class(shape.cpu);
+    const std::uint64_t among = (0xff & 0xff << least_class) * 0x0101010101010101;  // buckets with enough cores
+    static_assert(cpu_classes == 8);
     const auto visit = [&](const Buckets& buckets, std::size_t bucket, std::size_t left) {
         const auto level = fit_level_of(left, bucket % cpu_classes);
-        return buckets.each(bucket, [&](std::size_t rank) { return f(cluster.by_name()[rank], level); });
+        return buckets.each(bucket, [&](std::size_t rank) { return f(cluster.by_name()[rank], left, level); });
     };
     if (shape.cards == 0) {
         const auto end = (cards_per_node_max + 2) * cpu_classes;
-        for (auto b = cpu_only_.next(0, end); b < end; b = cpu_only_.next(b + 1, end))
-            if (b % cpu_classes >= least_class && !visit(cpu_only_, b, b / cpu_classes)) return;
+        for (auto b = cpu_only_.next(0, end, among); b < end; b = cpu_only_.next(b + 1, end, among))
+            if (!visit(cpu_only_, b, b / cpu_classes)) return;
         return;
     }
     // Of every type the row with the same left over, so that types compare.
@@ -60,20 +64,20 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
         const Buckets* buckets = nullptr;
         std::size_t at = 0, rows = 0;
     };
-    std::vector<Row> rows;
+    Few<Row, 4> rows;
     for (std::size_t t = 0; t < types_.size(); ++t) {
         const CardNeed& need = shape.need(cluster, static_cast<int>(t));
         if (need.fails != CardNeed::nothing) continue;
         if (need.whole)
             rows.push_back({&types_[t].idle, 1, cards_per_node_max + 1});
         else
-            rows.push_back({&types_[t].slices, left_step(need, cluster.card_limit(cluster.type(static_cast<int>(t)).memory)), left_steps + 1});
+            rows.push_back({&types_[t].slices, std::size_t{need.step}, left_steps + 1});
     }
     if (rows.size() == 1) {
         const auto [buckets, at, size] = rows.front();
         const auto end = size * cpu_classes;
-        for (auto b = buckets->next(at * cpu_classes, end); b < end; b = buckets->next(b + 1, end))
-            if (b % cpu_classes >= least_class && !visit(*buckets, b, b / cpu_classes - at)) return;
+        for (auto b = buckets->next(at * cpu_classes, end, among); b < end; b = buckets->next(b + 1, end, among))
+            if (!visit(*buckets, b, b / cpu_classes - at)) return;
         return;
     }
     std::vector<std::size_t> together;
@@ -85,7 +89,7 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
                     buckets->each((at + left) * cpu_classes + cores, [&](std::size_t rank) { return together.push_back(rank), true; });
             std::sort(together.begin(), together.end());
             for (const auto rank : together)
-                if (!f(cluster.by_name()[rank], fit_level_of(left, cores))) return;
+                if (!f(cluster.by_name()[rank], left, fit_level_of(left, cores))) return;
         }
 }
 

@@ -10,11 +10,13 @@ constexpr std::size_t gains_kept = 1 << 16;
 }  // namespace
 
 // The tenant was charged before, in the same step as its quota was checked.
-void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, std::uint64_t fact, Instant started, Booked booked) {
+void Engine::Impl::hold(JobSlot& slot, int t, Slices&& slices, std::uint64_t fact, Instant started, Booked booked,
+                        std::uint64_t decision) {
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
     if (task.life == TaskSlot::Life::waiting) --slot.waiting;
     task.life = TaskSlot::Life::held;
     task.started = started;
+    task.decision = decision;
     task.slices = std::move(slices);
     if (booked == Booked::no) cluster_.book(task.slices, 1);
     held_on_[static_cast<std::size_t>(task.slices.node)].push_back({slot.position, t});
@@ -23,6 +25,7 @@ void Engine::Impl::hold(JobSlot& slot, int t, Slices slices, std::uint64_t fact,
         one[jobs_kind] = 1;
         tenants_.charge_anyway(slot.tenant, one);
         count_victim(slot, 1);
+        running_.add(slot.tenant, slot.position);
     }
     ++holdings_;
     set_fact(task.fact, fact);
@@ -34,8 +37,7 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     cluster_.book(task.slices, -1);
     cluster_.emptied(task.slices);
     auto& held = held_on_[static_cast<std::size_t>(n)];
-    const auto it = std::find_if(held.begin(), held.end(),
-                                 [&](const Held& h) { return h.job == slot.position && h.task == t; });
+    const auto it = std::find(held.begin(), held.end(), Held{slot.position, t});
     CRATER_CHECK(it != held.end());
     *it = held.back();
     held.pop_back();
@@ -43,6 +45,7 @@ void Engine::Impl::release(JobSlot& slot, int t, TaskSlot::Life then) {
     if (--slot.held == 0) {
         amounts[jobs_kind] = 1;
         count_victim(slot, -1);
+        running_.remove(slot.tenant, slot.position);
     }
     tenants_.release(slot.tenant, amounts);
     task.life = then;
@@ -68,11 +71,13 @@ void Engine::Impl::gained(int node) {
 }
 
 void Engine::Impl::drop_pledge(JobSlot& slot) {
+    if (preemptors_.empty()) return;
     for (const auto& slices : slot.pledge) {
         cluster_.book(slices, -1);
         gained(slices.node);
     }
     slot.pledge.clear();
+    slot.moving = false;
     // The victims go on stopping; nobody waits for them in particular.
     for (const int v : slot.victims) std::erase(job(v).waited_for_by, slot.position);
     slot.victims.clear();

@@ -41,41 +41,6 @@ bool is_plain(const Shape& shape) {
            shape.crowd < 0;
 }
 
-Room room_of(const Cluster& cluster, int n, CardRoom* cards) {
-    const Node& node = cluster.node(n);
-    const NodeUse& use = cluster.used().nodes[static_cast<std::size_t>(n)];
-    Room room;
-    room.mixed = node.mixed;
-    room.card_type = node.card_type;
-    for (std::size_t c = 0; c < node.cards.size(); ++c) cards[c] = {};
-    if (use.exclusive > 0) return room;
-    room.cpu = std::max<std::int64_t>(0, node.cpu - use.cpu);
-    room.cpu_only =
-        std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
-    room.memory = std::max<std::int64_t>(0, node.memory - use.memory);
-    const CardUse* used = cluster.used().cards.data() + node.cards_at;
-    const auto tasks_max = cluster.settings().max_tasks_per_gpu;
-    for (Mask left = cluster.open_cards(n); left; left &= left - 1) {
-        const auto c = static_cast<std::size_t>(std::countr_zero(left));
-        if (used[c].exclusive > 0) continue;
-        const auto total =
-            cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
-        const auto compute = std::max<std::int64_t>(0, 1000 - used[c].compute);
-        const auto memory = std::max<std::int64_t>(0, total - used[c].memory);
-        if (used[c].tasks == 0 && compute == 1000) room.idle |= Mask{1} << c;
-        if (used[c].tasks >= tasks_max) continue;
-        CardRoom& out = cards[c];
-        out.memory = static_cast<std::int32_t>(std::min<std::int64_t>(memory, INT32_MAX));
-        out.compute = static_cast<std::int16_t>(compute);
-        out.left =
-            static_cast<std::int16_t>(total == memory ? compute : std::min(compute, memory * 1000 / total));
-        room.card_memory = std::max(room.card_memory, out.memory);
-        room.card_compute = std::max(room.card_compute, out.compute);
-    }
-    room.idle_count = static_cast<std::int16_t>(std::popcount(room.idle));
-    return room;
-}
-
 Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room,
                 const CardRoom* cards, std::size_t count) {
     if (shape.cards == 0) {

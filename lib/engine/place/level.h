@@ -57,7 +57,4 @@ Level fit_level(const Look& look);
 std::int32_t fit_level_of(std::size_t left, std::size_t cores);
 std::vector<ScoreTerm> fit_terms(std::int32_t level);
 
-// The packed room of a node and its cards (an entry per card of the node).
-Room room_of(const Cluster& cluster, int node, CardRoom* cards);
-
 }  // namespace crater::engine

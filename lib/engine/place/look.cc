@@ -11,7 +11,7 @@ Look::Look(const Shape& s, const Cluster& c, int position, When w, std::int64_t 
     : shape(s),
       cluster(c),
       node(c.node(position)),
-      books(w == When::now ? c.used() : c.nothing()),
+      books(w == When::empty ? c.nothing() : c.used()),
       n(position),
       when(w),
       own_tasks(own) {
@@ -30,7 +30,7 @@ Mask all_cards(const Node& node) {
 void Look::mask_cards() {
     if (node.mixed) {
         for (std::size_t c = 0; c < node.cards.size(); ++c)
-            if (!node.cards[c].gone || when == When::now) mask_hardware(Mask{1} << c, need(c));
+            if (!node.cards[c].gone || when != When::empty) mask_hardware(Mask{1} << c, need(c));
     } else if (!node.cards.empty()) {
         Mask all = all_cards(node);
         if (when == When::empty)
@@ -38,7 +38,7 @@ void Look::mask_cards() {
                 if (node.cards[c].gone) all &= ~(Mask{1} << c);
         mask_hardware(all, shape.need(cluster, node.card_type));
     }
-    cards.healthy = when == When::now ? cards.inference & node.usable : cards.inference;
+    cards.healthy = when != When::empty ? cards.inference & node.usable : cards.inference;
     const Mask below = when == When::now ? ~node.live.above_watermark : ~Mask{0};
     const Mask calm = when == When::now ? cluster.calm_cards(n) : ~Mask{0};
     const auto tasks_max = settings().max_tasks_per_gpu;
@@ -48,6 +48,7 @@ void Look::mask_cards() {
         const CardNeed& wants = need(c);
         const CardUse& used = card(c);
         if (!wants.whole && (used.exclusive > 0 || wants.memory > card_memory_free(c))) continue;
+        if (wants.partition >= 0 && partitions(c)->start_for(wants.partition, slots(c)) < 0) continue;
         cards.memory |= bit;
         if (wants.whole && used.tasks > 0) continue;
         cards.whole |= bit;
@@ -91,12 +92,15 @@ std::int64_t Look::bandwidth_free_max() const {
 std::int64_t Look::card_memory_free(std::size_t c) const {
     if (card(c).exclusive > 0) return 0;
     // What an empty cluster holds it holds without overcommitting.
-    const auto limit = when == When::now ? need(c).limit : card_memory(c);
-    return std::max<std::int64_t>(0, limit - card(c).memory);
+    const auto limit = when != When::empty ? need(c).limit : card_memory(c);
+    const auto free = std::max<std::int64_t>(0, limit - card(c).memory);
+    const Partitions* cut = partitions(c);
+    return cut ? std::min(free, cut->largest(slots(c))) : free;
 }
 
 std::int64_t Look::card_left(std::size_t c) const {
     const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
+    if (const Partitions* cut = partitions(c)) return std::min(compute, cut->largest(slots(c)) * 1000 / cut->rows.back().memory);
     const auto total = cluster.card_limit(card_memory(c));
     const auto free = card(c).exclusive > 0 ? 0 : std::max<std::int64_t>(0, total - card(c).memory);
     return total > 0 ? std::min(compute, free * 1000 / total) : compute;
@@ -204,14 +208,19 @@ const std::optional<Choice>& Look::choice() const {
     return choice_;
 }
 
+CardSlice Look::slice(std::size_t c) const {
+    CardSlice out = need(c).slice(c);
+    if (out.partition >= 0) out.start = static_cast<std::int8_t>(partitions(c)->start_for(out.partition, slots(c)));
+    return out;
+}
+
 Slices Look::slices() const {
     const Choice& parts = *choice();
     Slices out;
     out.node = n;
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (!(parts.cards >> c & 1)) continue;
-        const CardNeed& wants = need(c);
-        out.cards.push_back({static_cast<int>(c), wants.whole, wants.capped, wants.compute, wants.memory});
+        out.cards.push_back(slice(c));
     }
     out.cpu = shape.cpu;
     out.cpu_only = shape.cards == 0;
@@ -224,7 +233,7 @@ Slices Look::slices() const {
         out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops,
         out.disk_bandwidth = shape.disk_bandwidth;
     out.node_exclusive = shape.node.exclusive;
-    pick_cores(*this, parts, out);
+    if (shape.cards > 0) pick_cores(node, books, shape.cpu, parts.domain >= 0 ? parts.domain : parts.home, out);
     return out;
 }
 

@@ -25,8 +25,9 @@ struct Choice {
     bool linked = false;  // its cards reach each other through NVLink
 };
 
-// Whether the node is looked at as it is, or as it would be with nothing on it and nothing wrong with it.
-enum class When { now, empty };
+// Whether the node is looked at as it is, as it may be later (what is booked counts, what is measured does not), or as it would be with
+// nothing on it and nothing wrong with it.
+enum class When { now, later, empty };
 
 struct Look {
     Look(const Shape& shape, const Cluster& cluster, int node, When when = When::now,
@@ -54,6 +55,9 @@ struct Look {
     std::int64_t memory_free() const;
     std::int64_t bandwidth_free_max() const;  // in the best domain
     std::int64_t card_memory_free(std::size_t c) const;  // that slices of this shape may declare
+    Slots slots(std::size_t c) const { return books.slots[static_cast<std::size_t>(node.cards_at) + c]; }
+    // What the cards that are cut into instances are; null for one that is not.
+    const Partitions* partitions(std::size_t c) const { return node.mixed ? node.partitions[c].get() : nullptr; }
     std::int64_t card_left(std::size_t c) const;  // thousandths of its limit: the lesser of compute and memory
     bool domain_holds(std::size_t d) const;
     bool disk_serves(std::size_t k) const;  // by what it is
@@ -66,6 +70,7 @@ struct Look {
     const std::optional<Choice>& choice() const;
     // The choice as slices, with the whole cores picked.
     Slices slices() const;
+    CardSlice slice(std::size_t c) const;  // what it gets of this card
 
   private:
     void mask_cards();

@@ -22,10 +22,10 @@ TEST_F(Place, whole_cards_are_shared_with_nobody) {
     node(make_node("n1", 2));
     const auto plan = run({a_job("a").gpus(1000), a_job("b").gpus(1000).at(1), a_job("c").gpus(1000).at(2)});
     ASSERT_EQ(plan.placements.size(), 2u);
-    EXPECT_NE(allocation_of(plan, "a")->gpus[0].index, allocation_of(plan, "b")->gpus[0].index);
-    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].exclusive);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].memory.value, 40960);
-    EXPECT_EQ(allocation_of(plan, "c"), nullptr);
+    EXPECT_NE(allocation_of(engine, plan, "a")->gpus[0].index, allocation_of(engine, plan, "b")->gpus[0].index);
+    EXPECT_TRUE(allocation_of(engine, plan, "a")->gpus[0].exclusive);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].memory.value, 40960);
+    EXPECT_EQ(allocation_of(engine, plan, "c"), nullptr);
 }
 
 TEST_F(Place, memory_below_the_cards_size_shares_it_rounded_up_and_weighted) {
@@ -34,7 +34,7 @@ TEST_F(Place, memory_below_the_cards_size_shares_it_rounded_up_and_weighted) {
         run({a_job("a").gpus(1000).gpu_memory(16384), a_job("b").gpus(1000).gpu_memory(16384).at(1),
              a_job("c").gpus(1000).gpu_memory(16384).at(2)});
     ASSERT_EQ(plan.placements.size(), 2u);
-    const auto slice = allocation_of(plan, "a")->gpus.at(0);
+    const auto slice = allocation_of(engine, plan, "a")->gpus.at(0);
     EXPECT_EQ(slice.memory.value, 16640);  // 13 steps of 1280
     EXPECT_EQ(slice.compute.value, 406);
     EXPECT_FALSE(slice.exclusive);
@@ -45,8 +45,8 @@ TEST_F(Place, a_request_of_the_nominal_size_means_the_whole_card) {
     node(make_node("n1", 1, 1, 40536));
     const auto plan = run({a_job("a").gpus(1000).gpu_memory(40960)});
     ASSERT_EQ(plan.placements.size(), 1u);
-    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].exclusive);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].memory.value, 40536);
+    EXPECT_TRUE(allocation_of(engine, plan, "a")->gpus[0].exclusive);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].memory.value, 40536);
 }
 
 TEST_F(Place, two_halves_fit_on_one_card_whatever_its_driver_reports) {
@@ -59,8 +59,8 @@ TEST_F(Place, compute_is_a_hard_cap_only_when_given) {
     auto capped = a_job("a").gpus(1000).gpu_memory(8192);
     capped.spec.resources.gpu.compute = MilliGpu(300);
     const auto plan = run({capped});
-    EXPECT_TRUE(allocation_of(plan, "a")->gpus[0].capped);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].compute.value, 300);
+    EXPECT_TRUE(allocation_of(engine, plan, "a")->gpus[0].capped);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].compute.value, 300);
 }
 
 TEST_F(Place, at_most_max_tasks_per_gpu_share_a_card) {
@@ -75,7 +75,7 @@ TEST_F(Place, gives_gpu_tasks_whole_cores_next_to_their_card) {
     auto second = a_job("b").gpus(1000).cpu(4000).at(1);
     const auto plan = run({a_job("a").gpus(1000).cpu(4000), second});
     for (const char* id : {"a", "b"}) {
-        const auto* got = allocation_of(plan, id);
+        const auto got = allocation_of(engine, plan, id);
         ASSERT_NE(got, nullptr);
         const bool first_domain = got->gpus[0].index == 0;
         EXPECT_EQ(got->numa_node, first_domain ? 0 : 1);
@@ -89,8 +89,8 @@ TEST_F(Place, gives_shares_where_whole_cores_do_not_come_out_even_and_to_cpu_onl
     const auto plan = run(
         {a_job("a").gpus(500).cpu(1000), a_job("b").gpus(500).cpu(1500).at(1), a_job("c").cpu(2000).at(2)});
     for (const char* id : {"a", "b", "c"}) {
-        ASSERT_NE(allocation_of(plan, id), nullptr) << id;
-        EXPECT_TRUE(allocation_of(plan, id)->cpu_set.empty()) << id;
+        ASSERT_NE(allocation_of(engine, plan, id), nullptr) << id;
+        EXPECT_TRUE(allocation_of(engine, plan, id)->cpu_set.empty()) << id;
     }
 }
 
@@ -110,9 +110,9 @@ TEST_F(Place, strict_numa_refuses_what_would_cross_domains) {
     auto two = a_job("b").gpus(2000).cpu(8000);
     two.spec.numa_binding_policy = NumaPolicy::strict;
     const auto plan = run({job, two});
-    EXPECT_EQ(allocation_of(plan, "a"), nullptr);
-    ASSERT_NE(allocation_of(plan, "b"), nullptr);
-    EXPECT_GE(allocation_of(plan, "b")->numa_node, 0);
+    EXPECT_EQ(allocation_of(engine, plan, "a"), nullptr);
+    ASSERT_NE(allocation_of(engine, plan, "b"), nullptr);
+    EXPECT_GE(allocation_of(engine, plan, "b")->numa_node, 0);
 }
 
 TEST_F(Place, memory_bandwidth_is_used_up_per_domain) {
@@ -125,7 +125,7 @@ TEST_F(Place, memory_bandwidth_is_used_up_per_domain) {
     }
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 2u);
-    EXPECT_NE(allocation_of(plan, "j0")->numa_node, allocation_of(plan, "j1")->numa_node);
+    EXPECT_NE(allocation_of(engine, plan, "j0")->numa_node, allocation_of(engine, plan, "j1")->numa_node);
 }
 
 TEST_F(Place, nvlink_takes_only_cards_that_are_linked) {
@@ -138,9 +138,9 @@ TEST_F(Place, nvlink_takes_only_cards_that_are_linked) {
     auto another = a_job("b").gpus(2000).at(1);
     another.spec.resources.gpu.interconnect = Interconnect::nvlink;
     const auto plan = run({job, another});
-    ASSERT_NE(allocation_of(plan, "a"), nullptr);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].index, 1);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[1].index, 2);
+    ASSERT_NE(allocation_of(engine, plan, "a"), nullptr);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].index, 1);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[1].index, 2);
     EXPECT_EQ(engine.why("b", noon)->binding, "gpu_interconnect");
 }
 
@@ -158,9 +158,9 @@ TEST_F(Place, disks_are_reserved_by_iops_and_chosen_by_latency) {
     auto more = job;
     more.job.id = "b";
     const auto plan = run({job, more});
-    ASSERT_NE(allocation_of(plan, "a"), nullptr);
-    EXPECT_EQ(allocation_of(plan, "a")->disk, "nvme0n1");
-    EXPECT_EQ(allocation_of(plan, "a")->disk_iops.value, 600'000);
+    ASSERT_NE(allocation_of(engine, plan, "a"), nullptr);
+    EXPECT_EQ(allocation_of(engine, plan, "a")->disk, "nvme0n1");
+    EXPECT_EQ(allocation_of(engine, plan, "a")->disk_iops.value, 600'000);
     EXPECT_EQ(engine.why("b", noon)->binding, "disk_iops");
 }
 
@@ -176,8 +176,8 @@ TEST_F(Place, images_go_where_docker_is_and_avx512_means_avx512f) {
     auto wide = a_job("b");
     wide.spec.resources.cpu.features = {"AVX512"};
     const auto plan = run({image, wide});
-    EXPECT_EQ(node_of(plan, "a"), "n2");
-    EXPECT_EQ(node_of(plan, "b"), "n1");
+    EXPECT_EQ(node_of(engine, plan, "a"), "n2");
+    EXPECT_EQ(node_of(engine, plan, "b"), "n1");
 }
 
 TEST_F(Place, labels_pools_names_and_draining_are_kept) {
@@ -195,13 +195,13 @@ TEST_F(Place, labels_pools_names_and_draining_are_kept) {
     named.spec.node.include = {"n1"};
     excluded.spec.node.exclude = {"n2", "n3"};
     const auto plan = run({labelled, pooled, named, excluded});
-    EXPECT_EQ(node_of(plan, "label"), "n2");
-    EXPECT_EQ(node_of(plan, "pool"), "n3");
-    EXPECT_EQ(node_of(plan, "name"), "");
-    EXPECT_EQ(node_of(plan, "exclude"), "n4");
+    EXPECT_EQ(node_of(engine, plan, "label"), "n2");
+    EXPECT_EQ(node_of(engine, plan, "pool"), "n3");
+    EXPECT_EQ(node_of(engine, plan, "name"), "");
+    EXPECT_EQ(node_of(engine, plan, "exclude"), "n4");
     engine.apply(NodeFlags{"n1", false, false});
     EXPECT_TRUE(engine.wants_pass());
-    EXPECT_EQ(node_of(engine.pass(noon), "name"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "name"), "n1");
 }
 
 TEST_F(Place, a_job_may_have_a_node_to_itself) {
@@ -209,12 +209,12 @@ TEST_F(Place, a_job_may_have_a_node_to_itself) {
     auto alone = a_job("alone").tasks(2);
     alone.spec.node.exclusive = true;
     auto plan = run({alone, a_job("other").at(1)});
-    EXPECT_EQ(node_of(plan, "alone"), "n1");
-    EXPECT_EQ(node_of(plan, "other"), "");
+    EXPECT_EQ(node_of(engine, plan, "alone"), "n1");
+    EXPECT_EQ(node_of(engine, plan, "other"), "");
     engine.apply(TaskFreed{"alone", 0});
     EXPECT_EQ(engine.pass(noon).placements.size(), 0u);
     engine.apply(TaskFreed{"alone", 1});
-    EXPECT_EQ(node_of(engine.pass(noon), "other"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "other"), "n1");
 }
 
 TEST_F(Place, live_load_above_the_threshold_keeps_work_away_until_it_eases) {
@@ -238,11 +238,11 @@ TEST_F(Place, policies_pack_or_spread) {
     std::set<std::string> packed, wide;
     for (int i = 0; i < 3; ++i) {
         engine.apply(JobAdded{a_job("p" + std::to_string(i)).gpus(1000).queue("packed")});
-        packed.insert(node_of(engine.pass(noon), "p" + std::to_string(i)));
+        packed.insert(node_of(engine, engine.pass(noon), "p" + std::to_string(i)));
     }
     for (int i = 0; i < 2; ++i) {
         engine.apply(JobAdded{a_job("w" + std::to_string(i)).gpus(1000).queue("wide")});
-        wide.insert(node_of(engine.pass(noon), "w" + std::to_string(i)));
+        wide.insert(node_of(engine, engine.pass(noon), "w" + std::to_string(i)));
     }
     EXPECT_EQ(packed.size(), 1u);
     EXPECT_EQ(wide.size(), 2u);
@@ -252,7 +252,7 @@ TEST_F(Place, policies_pack_or_spread) {
 TEST_F(Place, work_without_a_gpu_stays_off_gpu_nodes_while_others_have_room) {
     node(make_node("a-gpu", 4));
     node(make_node("b-plain", 0, 1));
-    EXPECT_EQ(node_of(run({a_job("a")}), "a"), "b-plain");
+    EXPECT_EQ(node_of(engine, run({a_job("a")}), "a"), "b-plain");
 }
 
 TEST_F(Place, leaves_a_trace_of_the_winner_and_the_next_five) {

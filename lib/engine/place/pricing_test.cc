@@ -36,7 +36,7 @@ void live(Engine& engine, std::int64_t from, std::int64_t to, std::uint64_t seed
         if (i >= to) continue;
         engine.apply(JobAdded{any_job(i, rng)});
         const auto plan = engine.pass(noon);
-        if (log) log->push_back(node_of(plan, "j" + std::to_string(i)));
+        if (log) log->push_back(node_of(engine, plan, "j" + std::to_string(i)));
     }
 }
 
@@ -100,7 +100,7 @@ TEST(Pricing, a_node_with_cards_of_several_types_is_still_used) {
     engine.apply(NodeSet{mixed});
     live(engine, 0, 650, 2);
     engine.apply(JobAdded{a_job("last").gpus(1000).at(9999)});
-    EXPECT_EQ(node_of(engine.pass(noon), "last"), "mixed");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "last"), "mixed");
 }
 
 }  // namespace

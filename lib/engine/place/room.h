@@ -27,4 +27,10 @@ struct Room {
     bool mixed = false;           // cards of several types
 };
 
+class Cluster;
+// The packed room of a node and its cards (an entry per card of the node).
+Room room_of(const Cluster& cluster, int node, CardRoom* cards);
+// Brings them up to date after bookings on these of its cards; nothing else may have changed.
+void update_room(const Cluster& cluster, int node, Mask booked, Room& room, CardRoom* cards);
+
 }  // namespace crater::engine

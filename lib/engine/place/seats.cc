@@ -1,5 +1,7 @@
 #include "place/seats.h"
 
+#include <utility>
+
 namespace crater::engine {
 namespace {
 
@@ -24,42 +26,46 @@ std::optional<std::size_t> Seats::free_seat() const {
 
 std::optional<std::size_t> Seats::seat_for(int shape) {
     ++clock_;
-    if (const auto it = seat_of_.find(shape); it != seat_of_.end()) return it->second;
+    if (const int known = seat_of(shape); known >= 0) return static_cast<std::size_t>(known);
     if (asked_once_.insert(shape).second) return std::nullopt;
     const auto seat = free_seat();
     if (!seat) return std::nullopt;
     asked_once_.erase(shape);
     if (*seat == seats_.size()) seats_.emplace_back();
-    if (seats_[*seat]) seat_of_.erase(seats_[*seat]->shape);
+    if (seats_[*seat]) seat_of_[static_cast<std::size_t>(seats_[*seat]->shape)] = -1;
     seats_[*seat] = std::make_unique<Seat>();
     seats_[*seat]->shape = shape;
-    seat_of_.emplace(shape, *seat);
+    if (seat_of_.size() <= static_cast<std::size_t>(shape)) seat_of_.resize(static_cast<std::size_t>(shape) + 1, -1);
+    seat_of_[static_cast<std::size_t>(shape)] = static_cast<std::int16_t>(*seat);
     built_ = false;
     return seat;
 }
 
 void Seats::leave(int shape) {
     asked_once_.erase(shape);
-    const auto it = seat_of_.find(shape);
-    if (it == seat_of_.end()) return;
-    treed_.remove(it->second);
-    learned_.remove(it->second);
-    seats_[it->second].reset();
-    seat_of_.erase(it);
+    const int known = seat_of(shape);
+    if (known < 0) return;
+    const auto seat = static_cast<std::size_t>(known);
+    treed_.remove(seat);
+    learned_.remove(seat);
+    seats_[seat].reset();
+    seat_of_[static_cast<std::size_t>(shape)] = -1;
 }
 
 void Seats::forget() {
     for (auto& seat : seats_)
         if (seat) seat->standing.clear();
-    built_ = false;
+    built_ = measured_ = false;
 }
 
 void Seats::levels_changed() { stale_ = true; }
 
-// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays.
+// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do the rooms and the index
+// when there is but a new seat.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
     const bool reordered = layout_ != cluster_.layout();
+    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) || entries_.size() != nodes;
     layout_ = cluster_.layout();
     types_ = static_cast<std::size_t>(cluster_.type_count());
     const auto needs = [&](auto need_of) {
@@ -87,17 +93,24 @@ void Seats::build() {
     for (auto& seat : seats_)
         if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
     entries_.resize(nodes);
-    fit_.reset(cluster_);
+    if (anew) fit_.reset(cluster_);
     mixed_ = 0;
     for (const int n : cluster_.by_name()) mixed_ += cluster_.node(n).present && cluster_.node(n).mixed;
     for (std::size_t n = 0; n < nodes; ++n) {
-        entries_[n].counted = false;
-        refresh(static_cast<int>(n), true);
+        Entry& entry = entries_[n];
+        const bool counted = std::exchange(entry.counted, false);
+        if (anew || entry.version != cluster_.version(static_cast<int>(n))) {
+            refresh(static_cast<int>(n), true);
+        } else if (counted) {
+            find_standing(entry, true);
+            census(entry.has, entry.room.card_type, 1);
+            entry.counted = true;
+        }
     }
     for (std::size_t s = 0; s < seats_.size(); ++s)
         if (seats_[s] && seats_[s]->standing.empty()) fill(s);
     synced_ = cluster_.changes_end();
-    built_ = true;
+    built_ = measured_ = true;
 }
 
 bool Seats::is_square(const Shape& shape) const {
@@ -116,6 +129,7 @@ void Seats::fill(std::size_t s) {
     seat.indexed = seat.plain && ranking_of(shape.policy) == Ranking::ordered && mixed_ == 0 && is_square(shape);
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
+    seat.turned_away = 0;
     treed_.remove(s);
     learned_.remove(s);
     if (!seat.indexed) {
@@ -126,7 +140,7 @@ void Seats::fill(std::size_t s) {
     for (int n = 0; n < cluster_.size(); ++n) {
         stand(s, n);
         Entry& entry = entries_[static_cast<std::size_t>(n)];
-        entry.open = room_for(entry);
+        if (treed_.any()) entry.open = room_for(entry);
         if (!seat.indexed && entry.open.has(s)) seat.levels.pend(n);
     }
 }
@@ -138,73 +152,125 @@ void Seats::sync() {
     const auto end = cluster_.changes_end();
     if (synced_ == end) return;
     if (synced_ < cluster_.changes_begin() || end - synced_ > entries_.size()) {
-        for (int n = 0; n < cluster_.size(); ++n) refresh(n, false);
+        for (int n = 0; n < cluster_.size(); ++n) entries_[static_cast<std::size_t>(n)].booked = ~Mask{0}, refresh(n, false);
     } else {
+        for (auto at = synced_; at < end; ++at) {
+            if (end - synced_ > 1) fetch(cluster_.change(at));
+            entries_[static_cast<std::size_t>(cluster_.change(at))].booked |= cluster_.changed_cards(at);
+        }
         for (auto at = synced_; at < end; ++at) refresh(cluster_.change(at), false);
     }
     synced_ = end;
 }
 
+// What `refresh` will read of a node, asked of the memory ahead of time: the nodes of a batch are anywhere.
+void Seats::fetch(int n) const {
+    const Entry& entry = entries_[static_cast<std::size_t>(n)];
+    engine::fetch(&entry, sizeof entry);
+    engine::fetch(card_rooms_.data() + cluster_.node(n).cards_at, 8 * sizeof(CardRoom));
+    fit_.fetch(n);
+}
+
 // `anew`: the thresholds are other ones, so that it has to be measured even if it is as it was.
 void Seats::refresh(int n, bool anew) {
     Entry& entry = entries_[static_cast<std::size_t>(n)];
-    const bool changed = entry.version != cluster_.version(n);
+    const auto version = cluster_.version(n);
+    const bool changed = entry.version != version;
     if (!changed && !anew) return;
-    if (entry.counted) census(entry, -1);
-    measure(n, entry);
-    entry.counted = cluster_.node(n).present;
-    if (entry.counted) census(entry, 1);
-    if (entry.counted && entry.room.mixed && mixed_ == 0) forget();  // the index cannot hold it: all seats keep trees from now on
-    if (entry.condition != cluster_.condition(n))
-        for (std::size_t s = 0; s < seats_.size(); ++s)
-            if (seats_[s] && !seats_[s]->standing.empty()) stand(s, n);
-    SeatSet concerned = entry.open;
-    entry.open = room_for(entry);
-    concerned |= entry.open;
-    concerned &= treed_;
-    if (changed)
-        concerned.each([&](std::size_t s) {
-            if (seats_[s] && !seats_[s]->standing.empty()) seats_[s]->levels.pend(n);
-        });
+    const bool same_kind = !anew && entry.counted && entry.condition == cluster_.condition(n);
+    const Standing before = entry.has;
+    if (entry.counted && !same_kind) census(before, entry.room.card_type, -1);
+    measure(n, entry, same_kind);
+    if (same_kind) {
+        recount(before, entry.has, entry.room.card_type);
+    } else {
+        entry.counted = cluster_.node(n).present;
+        if (entry.counted) census(entry.has, entry.room.card_type, 1);
+        if (entry.counted && entry.room.mixed && mixed_ == 0) forget();  // the index cannot hold it: all seats keep trees from now on
+        if (entry.condition != cluster_.condition(n))
+            for (std::size_t s = 0; s < seats_.size(); ++s)
+                if (seats_[s] && !seats_[s]->standing.empty()) stand(s, n);
+    }
+    if (treed_.any()) {
+        SeatSet concerned = entry.open;
+        entry.open = room_for(entry);
+        concerned |= entry.open;
+        concerned &= treed_;
+        if (changed)
+            concerned.each([&](std::size_t s) {
+                if (seats_[s] && !seats_[s]->standing.empty()) seats_[s]->levels.pend(n);
+            });
+    }
     fit_.set(cluster_, n, entry.room, card_rooms_.data() + cluster_.node(n).cards_at, entry.counted);
-    entry.version = cluster_.version(n);
+    entry.version = version;
     entry.condition = cluster_.condition(n);
 }
 
-void Seats::measure(int n, Entry& entry) {
+// `known`: nothing but bookings changed it.
+void Seats::measure(int n, Entry& entry, bool known) {
     if (card_rooms_.size() < cluster_.used().cards.size()) card_rooms_.resize(cluster_.used().cards.size());
-    entry.room = room_of(cluster_, n, card_rooms_.data() + cluster_.node(n).cards_at);
-    entry.cpu = cpu_.index(entry.room.cpu);
-    entry.cpu_only = cpu_only_.index(entry.room.cpu_only);
-    entry.memory = memory_.index(entry.room.memory);
-    if (entry.room.card_type < 0) return;
-    const CardThresholds& cards = cards_[static_cast<std::size_t>(entry.room.card_type)];
-    entry.idle = cards.idle.index(entry.room.idle_count);
-    entry.card_memory = cards.memory.index(entry.room.card_memory);
-    entry.card_compute = cards.compute.index(entry.room.card_compute);
+    const Node& node = cluster_.node(n);
+    entry.cards_at = node.cards_at;
+    entry.cards = static_cast<std::uint16_t>(node.cards.size());
+    CardRoom* const cards = card_rooms_.data() + node.cards_at;
+    const bool cards_as_before = known && entry.booked == 0;
+    Room& room = entry.room;
+    if (known)
+        update_room(cluster_, n, entry.booked, room, cards);
+    else
+        room = room_of(cluster_, n, cards);
+    entry.booked = 0;
+    find_standing(entry, !cards_as_before);
 }
 
-void Seats::census(const Entry& entry, int by) {
-    cpu_.count(entry.cpu, by);
-    cpu_only_.count(entry.cpu_only, by);
-    memory_.count(entry.memory, by);
-    if (entry.room.card_type < 0) return;
-    CardThresholds& cards = cards_[static_cast<std::size_t>(entry.room.card_type)];
-    cards.idle.count(entry.idle, by);
-    cards.memory.count(entry.card_memory, by);
-    cards.compute.count(entry.card_compute, by);
+void Seats::find_standing(Entry& entry, bool cards_too) {
+    const Room& room = entry.room;
+    Standing& has = entry.has;
+    has.cpu = cpu_.index(room.cpu, has.cpu);
+    has.cpu_only = cpu_only_.index(room.cpu_only, has.cpu_only);
+    has.memory = memory_.index(room.memory, has.memory);
+    if (room.card_type < 0 || !cards_too) return;
+    const CardThresholds& of_type = cards_[static_cast<std::size_t>(room.card_type)];
+    has.idle = of_type.idle.index(room.idle_count, has.idle);
+    has.card_memory = of_type.memory.index(room.card_memory, has.card_memory);
+    has.card_compute = of_type.compute.index(room.card_compute, has.card_compute);
+}
+
+void Seats::census(const Standing& has, int card_type, int by) {
+    cpu_.count(has.cpu, by);
+    cpu_only_.count(has.cpu_only, by);
+    memory_.count(has.memory, by);
+    if (card_type < 0) return;
+    CardThresholds& cards = cards_[static_cast<std::size_t>(card_type)];
+    cards.idle.count(has.idle, by);
+    cards.memory.count(has.card_memory, by);
+    cards.compute.count(has.card_compute, by);
+}
+
+void Seats::recount(const Standing& before, const Standing& now, int card_type) {
+    const auto move = [](Thresholds& of, std::uint16_t from, std::uint16_t to) {
+        if (from != to) of.count(from, -1), of.count(to, 1);
+    };
+    move(cpu_, before.cpu, now.cpu);
+    move(cpu_only_, before.cpu_only, now.cpu_only);
+    move(memory_, before.memory, now.memory);
+    if (card_type < 0) return;
+    CardThresholds& cards = cards_[static_cast<std::size_t>(card_type)];
+    move(cards.idle, before.idle, now.idle);
+    move(cards.memory, before.card_memory, now.card_memory);
+    move(cards.compute, before.card_compute, now.card_compute);
 }
 
 SeatSet Seats::room_for(const Entry& entry) const {
     SeatSet out = entry.eligible;
-    out &= cpu_.met(entry.cpu);
-    out &= cpu_only_.met(entry.cpu_only);
-    out &= memory_.met(entry.memory);
+    out &= cpu_.met(entry.has.cpu);
+    out &= cpu_only_.met(entry.has.cpu_only);
+    out &= memory_.met(entry.has.memory);
     if (entry.room.card_type < 0) return out;
     const CardThresholds& cards = cards_[static_cast<std::size_t>(entry.room.card_type)];
-    out &= cards.idle.met(entry.idle);
-    out &= cards.memory.met(entry.card_memory);
-    out &= cards.compute.met(entry.card_compute);
+    out &= cards.idle.met(entry.has.idle);
+    out &= cards.memory.met(entry.has.card_memory);
+    out &= cards.compute.met(entry.has.card_compute);
     return out;
 }
 
@@ -213,12 +279,12 @@ void Seats::stand(std::size_t s, int n) {
     Seat& seat = *seats_[s];
     Entry& entry = entries_[static_cast<std::size_t>(n)];
     std::uint8_t& now = seat.standing[static_cast<std::size_t>(n)];
-    if (now < stands) --seat.standing_count[now];
+    if (now < stands) --seat.standing_count[now], --seat.turned_away;
     now = absent;
     if (cluster_.node(n).present) {
         const int fails = Judge::standing_filter(Look(judge_.shape(seat.shape), cluster_, n));
         now = fails < 0 ? stands : static_cast<std::uint8_t>(fails);
-        if (fails >= 0) ++seat.standing_count[now];
+        if (fails >= 0) ++seat.standing_count[now], ++seat.turned_away;
     }
     if (now == stands)
         entry.eligible.add(s);

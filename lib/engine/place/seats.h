@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -30,7 +29,9 @@ class Seats {
     Spot best(int shape, int& looked, Trace* trace = nullptr);
     // The best nodes, best first, at most `count`; fewer for a shape that finds no seat.
     std::vector<Spot> top(int shape, std::size_t count, int& looked);
-    bool has_seat(int shape) const { return seat_of_.contains(shape); }
+    // The slices a task of the shape gets at the spot that was just named, where the node's room tells; false where it takes a look.
+    bool take(int shape, const Spot& spot, Slices& out) const;
+    bool has_seat(int shape) const { return seat_of(shape) >= 0; }
 
     void leave(int shape);  // the shape is no more
     void forget();          // settings changed: everything known is void
@@ -44,22 +45,34 @@ class Seats {
         bool indexed = false;  // answered by the index: nothing below `standing` is kept
         std::vector<std::uint8_t> standing;    // by node: the filter that turns it away whatever is free
         std::array<int, 64> standing_count{};  // by filter
+        int turned_away = 0;                   // of all of these
         Levels levels;
     };
-    struct Entry {
-        std::uint64_t version = 0;
-        std::uint32_t condition = 0;
-        bool counted = false;
+    // What a node has, as positions among the thresholds.
+    struct Standing {
         std::uint16_t cpu = 0, cpu_only = 0, memory = 0, idle = 0, card_memory = 0, card_compute = 0;
-        SeatSet eligible;  // by what the node is and whether it takes work
-        SeatSet open;      // by that and by what is free
+    };
+    struct alignas(64) Entry {
         Room room;
+        std::int32_t cards_at = 0;  // of `card_rooms_`
+        std::uint16_t cards = 0;
+        bool counted = false;
+        std::uint64_t version = 0;
+        SeatSet eligible;  // by what the node is and whether it takes work
+        Standing has;
+        std::uint32_t condition = 0;
+        Mask booked = 0;   // cards with bookings since it was measured
+        SeatSet open;      // by that and by what is free; kept only while a seat has levels
     };
     // For the cards of one type.
     struct CardThresholds {
         Thresholds idle, memory, compute;
     };
 
+    int seat_of(int shape) const {
+        const auto at = static_cast<std::size_t>(shape);
+        return at < seat_of_.size() ? seat_of_[at] : -1;
+    }
     std::optional<std::size_t> free_seat() const;
     std::optional<std::size_t> seat_for(int shape);  // none: it is asked about for the first time, or all are taken
     void build();
@@ -67,25 +80,30 @@ class Seats {
     bool is_square(const Shape& shape) const;
     void sync();
     void refresh(int n, bool anew);
-    void measure(int n, Entry& entry);
-    void census(const Entry& entry, int by);
+    void fetch(int n) const;
+    void measure(int n, Entry& entry, bool known);
+    void find_standing(Entry& entry, bool cards_too);
+    void census(const Standing& standing, int card_type, int by);
+    void recount(const Standing& before, const Standing& now, int card_type);
     SeatSet room_for(const Entry& entry) const;
     void stand(std::size_t seat, int n);
     void relevel(int& looked);
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
+    bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
     Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;
 
     const Judge& judge_;
     const Cluster& cluster_;
-    std::unordered_map<int, std::size_t> seat_of_;  // by shape; never walked
+    std::vector<std::int16_t> seat_of_;             // by shape; -1: it has none
     std::vector<std::unique_ptr<Seat>> seats_;      // null: free
     std::unordered_set<int> asked_once_;            // shapes without a seat; never walked
     std::uint64_t clock_ = 0, layout_ = 0, synced_ = 0;
     std::size_t types_ = 0;  // card types the thresholds know
     bool built_ = false;
+    bool measured_ = false;  // the rooms and the index are those of this layout and these settings
     std::vector<Entry> entries_;        // by node
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed

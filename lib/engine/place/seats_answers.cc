@@ -1,7 +1,9 @@
 // What is asked of the index: the best nodes for a shape, and what the others lack.
 #include <algorithm>
+#include <climits>
 
 #include "filter/filter.h"
+#include "place/cards.h"
 #include "place/seats.h"
 
 namespace crater::engine {
@@ -51,6 +53,25 @@ Level Seats::level_on(const Seat& seat, int n) const {
     return {verdict.level, verdict.card};
 }
 
+// Whether a node that the index names fits and leaves so much over: it is named for its cores and for each of its cards, but may lack
+// the rest, and the card may not be the one it would give.
+bool Seats::has_left(const Shape& shape, const Entry& entry, std::size_t left) const {
+    const Room& room = entry.room;
+    if (shape.cpu > (shape.cards > 0 ? room.cpu : room.cpu_only) || shape.memory > room.memory) return false;
+    if (shape.cards == 0) return true;
+    const CardNeed& need = shape.need(cluster_, room.card_type);
+    if (need.whole) return true;
+    const CardRoom* const cards = card_rooms_.data() + entry.cards_at;
+    const auto memory = need.room(), compute = need.compute;
+    int least = INT_MAX;  // of the cards that serve
+    for (std::size_t c = 0, count = entry.cards; c < count; ++c) {
+        const bool serves = cards[c].memory >= memory && cards[c].compute >= compute;
+        least = std::min(least, serves ? int{cards[c].left} : INT_MAX);
+    }
+    const auto step = static_cast<std::size_t>(least / left_step_size);
+    return step - std::min(step, std::size_t{need.step}) == left;
+}
+
 Spot Seats::best(int shape, int& looked, Trace* trace) {
     if (trace) trace->shape = shape;
     const auto seat = seat_for(shape);
@@ -71,6 +92,15 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     return levels.best(cluster_);
 }
 
+bool Seats::take(int shape, const Spot& spot, Slices& out) const {
+    const int seat = seat_of(shape);
+    if (seat < 0 || !seats_[static_cast<std::size_t>(seat)]->plain) return false;
+    const Room& room = entries_[static_cast<std::size_t>(spot.node)].room;
+    if (room.mixed) return false;
+    slices_of_room(judge_.shape(shape), cluster_, spot.node, room, card_rooms_.data() + cluster_.node(spot.node).cards_at, spot.card, out);
+    return true;
+}
+
 std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     if (!has_seat(shape)) asked_once_.insert(shape);  // worth a seat at once
     std::vector<Spot> out;
@@ -88,10 +118,11 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     Seat& seat = *seats_[*s];
     seat.used_at = clock_;
     if (seat.indexed) {
-        fit_.walk(cluster_, judge_.shape(shape), [&](int n, std::int32_t level) {
+        const Shape& wants = judge_.shape(shape);
+        fit_.walk(cluster_, wants, [&](int n, std::size_t left, std::int32_t level) {
             ++looked;
-            if (entries_[static_cast<std::size_t>(n)].open.has(*s) && level_on(seat, n).value == level)
-                out.push_back({n, level});
+            const Entry& entry = entries_[static_cast<std::size_t>(n)];
+            if (entry.eligible.has(*s) && has_left(wants, entry, left)) out.push_back({n, level});
             return out.size() < count;
         });
         return out;
@@ -134,17 +165,17 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
 
 // The next five are looked for a while, not for ever.
 Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
-    const Seat& seat = *seats_[s];
     Spot winner;
     std::size_t count = 0;
     int patience = runner_up_patience;
-    fit_.walk(cluster_, judge_.shape(seat.shape), [&](int n, std::int32_t level) {
+    const Shape& shape = judge_.shape(seats_[s]->shape);
+    fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
         if (winner && --patience < 0) return false;
-        if (!entries_[static_cast<std::size_t>(n)].open.has(s)) return true;
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (!entry.eligible.has(s)) return true;
         ++looked;
-        if (level_on(seat, n).value != level)
-            return true;  // it comes once for each card; this is not the one it would get
-        if (!winner) winner = {n, level};
+        if (!has_left(shape, entry, left)) return true;
+        if (!winner) winner = {n, level}, cluster_.fetch_rows(n);
         if (!trace) return false;
         trace->best[count++] = {n, level};
         return count < trace->best.size();
@@ -175,6 +206,7 @@ void Seats::record_lacks(std::size_t s, Trace& trace) const {
     lack(names.count, idle);
     lack(names.card_memory, memory);
     lack(names.compute, compute);
+    if (seat.turned_away == 0) return;
     for (const auto f : filter::in_order()) {
         if (filter::at(f).order >= filter::standing_below) break;
         lack(f, seat.standing_count[f]);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crater/base/clock.h"
+#include "state/placement_fact.h"
 #include "testing.h"
 
 namespace crater::engine {
@@ -106,6 +107,11 @@ void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
             Look look(yard.shapes.at(shape), yard.cluster, found.node);
             if (found.card >= 0) look.take(found.card);
             ASSERT_TRUE(look.choice()) << "the card that was chosen can be had";
+            if (Slices taken; yard.seats.take(shape, found, taken)) {
+                const auto job = yard.rng.below(1000);
+                ASSERT_EQ(placement_fact(job, 0, look.node, taken), placement_fact(job, 0, look.node, look.slices())) << "seed " << seed;
+                ASSERT_EQ(taken.cpu_only, look.slices().cpu_only);
+            }
             // Some bookings are only tried.
             auto slices = std::make_unique<Slices>(look.slices());
             const auto mark = yard.cluster.mark();
@@ -138,11 +144,13 @@ TEST(Seats, name_the_best_node_where_one_has_cards_of_several_types) {
 TEST(Thresholds, tell_who_is_served_and_how_many_nodes_are_short) {
     Thresholds thresholds;
     thresholds.build(std::vector<std::int64_t>{0, 5, 3, 5, 9});
-    EXPECT_TRUE(thresholds.met(thresholds.index(4)).has(2));
-    EXPECT_FALSE(thresholds.met(thresholds.index(4)).has(1));
-    EXPECT_TRUE(thresholds.met(thresholds.index(5)).has(3));
-    EXPECT_TRUE(thresholds.met(thresholds.index(0)).has(0)) << "who needs nothing is always served";
-    for (const std::int64_t amount : {0, 3, 4, 8, 9, 20}) thresholds.count(thresholds.index(amount), 1);
+    for (const std::uint16_t near : {0, 1, 3, 200}) {
+        EXPECT_TRUE(thresholds.met(thresholds.index(4, near)).has(2));
+        EXPECT_FALSE(thresholds.met(thresholds.index(4, near)).has(1));
+        EXPECT_TRUE(thresholds.met(thresholds.index(5, near)).has(3));
+        EXPECT_TRUE(thresholds.met(thresholds.index(0, near)).has(0)) << "who needs nothing is always served";
+    }
+    for (const std::int64_t amount : {0, 3, 4, 8, 9, 20}) thresholds.count(thresholds.index(amount, 0), 1);
     EXPECT_EQ(thresholds.nodes_short(0), 0);
     EXPECT_EQ(thresholds.nodes_short(2), 1);
     EXPECT_EQ(thresholds.nodes_short(1), 3);

@@ -1,8 +1,10 @@
 #include "place/shape.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/filter.h"
+#include "place/level.h"
 #include "state/fact_hash.h"
 
 namespace crater::engine {
@@ -78,6 +80,31 @@ std::string key_of(const Shape& s) {
     return bytes.bytes();
 }
 
+// Whether an inference task asks for more of the card than it may.
+bool too_much_for_inference(const Shape& s, const Settings& settings, const CardType& card) {
+    if (!s.inference || (s.gpu_memory >= card.memory && s.gpu_memory > 0)) return false;  // a whole card by name is one
+    const double asked = s.gpu_memory > 0 ? static_cast<double>(s.gpu_memory) / static_cast<double>(std::max<std::int64_t>(1, card.nominal))
+                                          : static_cast<double>(s.part) / 1000;
+    return asked > settings.inference_max_gpu_fraction;
+}
+
+// The smallest instance that has what is asked for; the largest for a whole card. Its compute is its own: a cap by nature.
+CardNeed instance_for(const Shape& s, const CardType& card, bool whole, CardNeed need) {
+    const auto& partitions = *card.partitions;
+    const auto memory = s.gpu_memory > 0 ? s.gpu_memory : card.nominal * s.part / 1000;
+    const auto compute = s.compute_cap > 0 ? s.compute_cap : s.part < 1000 ? s.part : 0;
+    const int row = whole ? static_cast<int>(partitions.rows.size()) - 1 : partitions.least(memory, compute);
+    if (row < 0) return need.fails = CardNeed::size, need;
+    const auto& found = partitions.rows[static_cast<std::size_t>(row)];
+    need.partition = static_cast<std::int8_t>(row);
+    need.memory = found.memory;
+    need.compute = found.compute;
+    need.capped = true;
+    need.limit = card.memory;
+    need.beyond = 0;
+    return need;
+}
+
 CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
     const Settings& settings = cluster.settings();
     CardNeed need{.known = true};
@@ -96,6 +123,11 @@ CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
     const bool all_memory = s.gpu_memory == 0 || s.gpu_memory >= card.memory;
     need.whole =
         s.gpu_exclusive || (s.part == 1000 && all_memory && (s.gpu_memory == 0 || s.compute_cap == 0));
+    if (card.partitions) {
+        if (!need.whole && too_much_for_inference(s, settings, card)) return fails(CardNeed::inference_part);
+        const bool whole = std::exchange(need.whole, false);
+        return instance_for(s, card, whole, need);
+    }
     if (need.whole) {
         need.memory = card.memory;
         need.compute = 1000;
@@ -112,15 +144,8 @@ CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
             ? s.part
             : // Weights add up to one card when memory adds up to the most that it may.
               std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, limit), 1, 1000);
-    if (s.inference) {
-        const double part = settings.inference_max_gpu_fraction;
-        const double asked = s.gpu_memory > 0
-                                 ? static_cast<double>(s.gpu_memory) /
-                                       static_cast<double>(std::max<std::int64_t>(1, card.nominal))
-                                 : static_cast<double>(s.part) / 1000;
-        const bool whole_by_name = s.gpu_memory >= card.memory && s.gpu_memory > 0;
-        if (asked > part && !whole_by_name) return fails(CardNeed::inference_part);
-    }
+    need.step = static_cast<std::uint8_t>(left_step(need, limit));
+    if (too_much_for_inference(s, settings, card)) return fails(CardNeed::inference_part);
     return need;
 }
 

@@ -19,10 +19,16 @@ struct CardNeed {
     bool known = false;
     Fails fails = nothing;
     bool whole = false, capped = false;
+    std::uint8_t step = 0;  // that a card must have left for it at least (place/level.h)
+    std::int8_t partition = -1;  // of a card that is cut into instances: the row of its table
     std::int64_t memory = 0, compute = 0;
     std::int64_t limit = 0;   // what slices of the card may add up to, for this shape
     std::int64_t beyond = 0;  // and how much more others may take: not for this shape
     std::int64_t room() const { return memory + beyond; }  // what must be left of the card's limit
+    CardSlice slice(std::size_t card) const {
+        return {.card = static_cast<std::int16_t>(card), .exclusive = whole, .capped = capped,
+                .compute = static_cast<std::int16_t>(compute), .partition = partition, .memory = memory};
+    }
 };
 
 struct Shape {

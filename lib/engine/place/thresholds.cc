@@ -21,28 +21,19 @@ void Thresholds::build(std::span<const std::int64_t> needs) {
     met_.assign(needs_.size() + 1, SeatSet::all());
     at_.assign(needs.size(), 0);
     nodes_.assign(needs_.size() + 1, 0);
+    blocks_.assign(needs_.size() / block + 1, 0);
     for (std::size_t seat = 0; seat < needs.size(); ++seat) {
         if (needs[seat] <= 0) continue;
-        at_[seat] = index(needs[seat]);
+        at_[seat] = static_cast<std::uint16_t>(std::upper_bound(needs_.begin(), needs_.end(), needs[seat]) - needs_.begin());
         for (std::size_t i = 0; i < at_[seat]; ++i) met_[i].remove(seat);
     }
 }
 
-std::uint16_t Thresholds::index(std::int64_t amount) const {
-    // Branch-free: the sizes are small and the amounts have no pattern.
-    const std::int64_t* first = needs_.data();
-    std::size_t length = needs_.size();
-    while (length > 0) {
-        const std::size_t half = (length + 1) / 2;
-        first += first[half - 1] <= amount ? half : 0;
-        length -= half;
-    }
-    return static_cast<std::uint16_t>(first - needs_.data());
-}
-
 int Thresholds::nodes_short(std::size_t seat) const {
+    const std::size_t end = at_[seat], whole = end / block;
     int out = 0;
-    for (std::size_t i = 0; i < at_[seat]; ++i) out += nodes_[i];
+    for (std::size_t b = 0; b < whole; ++b) out += blocks_[b];
+    for (std::size_t i = whole * block; i < end; ++i) out += nodes_[i];
     return out;
 }
 

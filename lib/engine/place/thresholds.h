@@ -2,6 +2,7 @@
 // requests that need no more. Beside it, how many nodes have how much, so that the number of nodes that lack it is a sum.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -18,6 +19,7 @@ struct SeatSet {
     bool has(std::size_t seat) const { return words[seat / 64] >> (seat % 64) & 1; }
     void add(std::size_t seat) { words[seat / 64] |= std::uint64_t{1} << (seat % 64); }
     void remove(std::size_t seat) { words[seat / 64] &= ~(std::uint64_t{1} << (seat % 64)); }
+    bool any() const { return (words[0] | words[1] | words[2] | words[3]) != 0; }
     SeatSet& operator&=(const SeatSet& o) {
         for (std::size_t w = 0; w < words.size(); ++w) words[w] &= o.words[w];
         return *this;
@@ -35,19 +37,29 @@ class Thresholds {
   public:
     // `needs` by seat; a seat that needs nothing of it has 0 or less.
     void build(std::span<const std::int64_t> needs);
-    // How many distinct needs the amount covers: the index for `met`.
-    std::uint16_t index(std::int64_t amount) const;
+    // How many distinct needs the amount covers: the index for `met`. `near`: where to look first.
+    std::uint16_t index(std::int64_t amount, std::uint16_t near) const {
+        std::size_t i = std::min<std::size_t>(near, needs_.size());
+        while (i < needs_.size() && needs_[i] <= amount) ++i;
+        while (i > 0 && needs_[i - 1] > amount) --i;
+        return static_cast<std::uint16_t>(i);
+    }
     const SeatSet& met(std::uint16_t index) const { return met_[index]; }
 
     // The census of the nodes by index.
-    void count(std::uint16_t index, int by) { nodes_[index] += by; }
+    void count(std::uint16_t index, int by) {
+        nodes_[index] += by;
+        blocks_[index / block] += by;
+    }
     int nodes_short(std::size_t seat) const;
 
   private:
     std::vector<std::int64_t> needs_;     // distinct, ascending
     std::vector<SeatSet> met_;            // by index: who is served
     std::vector<std::uint16_t> at_;       // by seat: the least index that serves it
-    std::vector<int> nodes_;              // by index
+    static constexpr std::size_t block = 16;
+    std::vector<int> nodes_;   // by index
+    std::vector<int> blocks_;  // sums of so many of them
 };
 
 template <class F>

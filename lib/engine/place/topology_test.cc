@@ -26,11 +26,11 @@ JobMaker gang(const std::string& id, std::int64_t tasks, TopologyLevel level, bo
     return job;
 }
 
-std::set<std::string> racks_of(const Plan& plan, const std::string& job) {
+std::set<std::string> racks_of(const Engine& engine, const Plan& plan, const std::string& job) {
     std::set<std::string> out;
     for (const auto& placement : plan.placements)
         if (placement.job == job)
-            for (const auto& [task, allocation] : placement.tasks) out.insert(allocation.node.substr(0, allocation.node.find('n')));
+            for (const auto& [task, allocation] : engine.allocations(placement)) out.insert(allocation.node.substr(0, allocation.node.find('n')));
     return out;
 }
 
@@ -39,13 +39,13 @@ TEST(Topology, a_gang_goes_into_the_tightest_rack_that_holds_it) {
     racks(engine, 3, 4);
     engine.apply(JobAdded{a_job("a").gpus(8000).tasks(2).at(1)});
     const auto first = engine.pass(noon);
-    ASSERT_EQ(racks_of(first, "a").size(), 1U);
+    ASSERT_EQ(racks_of(engine, first, "a").size(), 1U);
     engine.apply(JobAdded{gang("b", 2, TopologyLevel::rack, true)});
-    EXPECT_EQ(racks_of(engine.pass(noon), "b"), racks_of(first, "a"));
+    EXPECT_EQ(racks_of(engine, engine.pass(noon), "b"), racks_of(engine, first, "a"));
     engine.apply(JobAdded{gang("c", 3, TopologyLevel::rack, true)});
-    const auto third = racks_of(engine.pass(noon), "c");
+    const auto third = racks_of(engine, engine.pass(noon), "c");
     ASSERT_EQ(third.size(), 1U);
-    EXPECT_NE(third, racks_of(first, "a"));
+    EXPECT_NE(third, racks_of(engine, first, "a"));
 }
 
 TEST(Topology, required_waits_and_says_which_rack_comes_closest) {
@@ -62,36 +62,36 @@ TEST(Topology, required_waits_and_says_which_rack_comes_closest) {
     EXPECT_EQ(why->summary, "No rack holds all 4 tasks: the best, rack r1, has room for 2.");
     EXPECT_TRUE(engine.would_place(gang("e", 4, TopologyLevel::rack, true), noon)->candidates.empty());
     engine.apply(JobRemoved{"c"});
-    EXPECT_EQ(racks_of(engine.pass(noon), "d"), std::set<std::string>{"r1"});
+    EXPECT_EQ(racks_of(engine, engine.pass(noon), "d"), std::set<std::string>{"r1"});
 }
 
 TEST(Topology, preferred_goes_one_level_up_where_no_rack_holds_it) {
     Engine engine;
     racks(engine, 8, 2);
     engine.apply(JobAdded{gang("a", 5, TopologyLevel::rack, false)});
-    const auto three = racks_of(engine.pass(noon), "a");
+    const auto three = racks_of(engine, engine.pass(noon), "a");
     EXPECT_EQ(three.size(), 3U) << "as few racks as hold it";
     const bool first = three.contains("r0");
     for (const auto& rack : three) EXPECT_EQ(rack < "r4", first) << "all under one spine";
     engine.apply(JobAdded{gang("b", 10, TopologyLevel::node, false)});
-    EXPECT_EQ(racks_of(engine.pass(noon), "b").size(), 6U) << "at last anywhere";
+    EXPECT_EQ(racks_of(engine, engine.pass(noon), "b").size(), 6U) << "at last anywhere";
 }
 
 TEST(Topology, a_task_that_starts_again_stays_with_its_gang) {
     Engine engine;
     racks(engine, 2, 2);
     engine.apply(JobAdded{gang("a", 2, TopologyLevel::rack, true)});
-    ASSERT_EQ(racks_of(engine.pass(noon), "a"), std::set<std::string>{"r0"});
+    ASSERT_EQ(racks_of(engine, engine.pass(noon), "a"), std::set<std::string>{"r0"});
     engine.apply(TaskFreed{"a", 1});
     auto other = a_job("b").gpus(8000);
     other.spec.node.include = {"r0n1"};
     engine.apply(JobAdded{other});
-    ASSERT_EQ(node_of(engine.pass(noon), "b"), "r0n1");
+    ASSERT_EQ(node_of(engine, engine.pass(noon), "b"), "r0n1");
     engine.apply(TaskRequeued{"a", 1});
     EXPECT_TRUE(engine.pass(noon).placements.empty());
     EXPECT_EQ(engine.why("a", noon)->summary, "Its other tasks stand in rack r0, which has room for 0 of 1 waiting task.");
     engine.apply(JobRemoved{"b"});
-    EXPECT_EQ(racks_of(engine.pass(noon), "a"), std::set<std::string>{"r0"});
+    EXPECT_EQ(racks_of(engine, engine.pass(noon), "a"), std::set<std::string>{"r0"});
 }
 
 TEST(Topology, what_no_rack_could_hold_is_refused_at_submit) {
@@ -125,7 +125,7 @@ TEST(Topology, others_give_way_in_one_rack_for_a_gang_that_needs_one) {
         engine.apply(TaskFreed{p.victim, 0});
         engine.apply(JobRequeued{p.victim, 1});
     }
-    EXPECT_EQ(racks_of(engine.pass(noon + Millis(2000)), "high").size(), 1U);
+    EXPECT_EQ(racks_of(engine, engine.pass(noon + Millis(2000)), "high").size(), 1U);
 }
 
 TEST(Topology, five_thousand_nodes_are_looked_at_by_sums_first) {
@@ -134,7 +134,7 @@ TEST(Topology, five_thousand_nodes_are_looked_at_by_sums_first) {
     for (int i = 0; i < 3; ++i) {
         engine.apply(JobAdded{gang("g" + std::to_string(i), 64, TopologyLevel::rack, false)});
         const auto plan = engine.pass(noon);
-        EXPECT_EQ(racks_of(plan, "g" + std::to_string(i)).size(), 2U);
+        EXPECT_EQ(racks_of(engine, plan, "g" + std::to_string(i)).size(), 2U);
     }
 }
 
@@ -145,17 +145,17 @@ TEST(AntiAffinity, holds_both_ways_and_for_those_who_came_first) {
     auto web = a_job("web").gpus(1000);
     web.spec.labels["app"] = "web";
     engine.apply(JobAdded{web});
-    const auto there = node_of(engine.pass(noon), "web");
+    const auto there = node_of(engine, engine.pass(noon), "web");
     auto shy = a_job("shy").gpus(1000);
     shy.spec.anti_affinity.jobs = {{{{"app", "web"}}}};
     engine.apply(JobAdded{shy});
-    const auto away = node_of(engine.pass(noon), "shy");
+    const auto away = node_of(engine, engine.pass(noon), "shy");
     EXPECT_NE(away, "");
     EXPECT_NE(away, there);
     auto second = web;
     second.job.id = "web2";
     engine.apply(JobAdded{second});
-    EXPECT_EQ(node_of(engine.pass(noon), "web2"), there);
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "web2"), there);
     engine.apply(NodeFlags{there, true, false});
     second.job.id = "web3";
     engine.apply(JobAdded{second});
@@ -163,7 +163,7 @@ TEST(AntiAffinity, holds_both_ways_and_for_those_who_came_first) {
     const auto why = engine.why("web3", noon);
     EXPECT_NE(why->rejections.end(), std::find_if(why->rejections.begin(), why->rejections.end(), [](const auto& r) { return r.filter == "anti_affinity"; }));
     engine.apply(JobRemoved{"shy"});
-    EXPECT_EQ(node_of(engine.pass(noon), "web3"), away);
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "web3"), away);
 }
 
 TEST(AntiAffinity, spread_tasks_stand_on_different_nodes) {
@@ -174,7 +174,7 @@ TEST(AntiAffinity, spread_tasks_stand_on_different_nodes) {
     engine.apply(JobAdded{job});
     const auto plan = engine.pass(noon);
     std::set<std::string> nodes;
-    for (const auto& [task, allocation] : plan.placements.at(0).tasks) nodes.insert(allocation.node);
+    for (const auto& [task, allocation] : engine.allocations(plan.placements.at(0))) nodes.insert(allocation.node);
     EXPECT_EQ(nodes.size(), 3U);
     EXPECT_FALSE(engine.admit([&] { auto four = job; four.tasks(4); return EngineJob(four); }()));
 }
@@ -188,12 +188,12 @@ TEST(Taints, keep_away_who_does_not_tolerate_them) {
     tough.spec.tolerations = {{"kind", ""}};
     engine.apply(JobAdded{tough});
     auto plan = engine.pass(noon);
-    EXPECT_EQ(node_of(plan, "plain"), "");
-    EXPECT_EQ(node_of(plan, "tough"), "a");
+    EXPECT_EQ(node_of(engine, plan, "plain"), "");
+    EXPECT_EQ(node_of(engine, plan, "tough"), "a");
     EXPECT_NE(engine.why("plain", noon)->summary.find("the taint kind=old"), std::string::npos);
     EXPECT_FALSE(engine.admit(a_job("other").gpus(1000))) << "it would wait for ever";
     engine.apply(NodeTaints{"a", {}});
-    EXPECT_EQ(node_of(engine.pass(noon), "plain"), "a");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "plain"), "a");
 }
 
 TEST(Maintenance, nothing_is_placed_that_would_still_run_and_afterwards_all_is) {
@@ -209,9 +209,9 @@ TEST(Maintenance, nothing_is_placed_that_would_still_run_and_afterwards_all_is) 
     engine.apply(JobAdded{lasting("short", 30)});
     engine.apply(JobAdded{a_job("unknown").gpus(1000)});
     auto plan = engine.pass(noon);
-    EXPECT_EQ(node_of(plan, "short"), "a");
-    EXPECT_EQ(node_of(plan, "unknown"), "a");
-    EXPECT_EQ(node_of(plan, "long"), "");
+    EXPECT_EQ(node_of(engine, plan, "short"), "a");
+    EXPECT_EQ(node_of(engine, plan, "unknown"), "a");
+    EXPECT_EQ(node_of(engine, plan, "long"), "");
     EXPECT_NE(engine.why("long", noon)->summary.find("maintenance begins before"), std::string::npos) << engine.why("long", noon)->summary;
     ASSERT_TRUE(engine.wake_at());
     EXPECT_EQ(*engine.wake_at(), noon + std::chrono::minutes(90));
@@ -220,8 +220,8 @@ TEST(Maintenance, nothing_is_placed_that_would_still_run_and_afterwards_all_is) 
     EXPECT_TRUE(engine.pass(noon + std::chrono::minutes(61)).placements.empty());
     EXPECT_NE(engine.why("late", noon + std::chrono::minutes(61))->summary.find("under maintenance"), std::string::npos);
     plan = engine.pass(noon + std::chrono::minutes(90));
-    EXPECT_EQ(node_of(plan, "late"), "a");
-    EXPECT_EQ(node_of(plan, "long"), "a");
+    EXPECT_EQ(node_of(engine, plan, "late"), "a");
+    EXPECT_EQ(node_of(engine, plan, "long"), "a");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ NodeSample sample_of(std::int64_t used_mib, Instant at = noon, std::int64_t card
 // Adds the job and gives the node it starts on, "" when it waits.
 std::string start(Engine& engine, const EngineJob& job, Instant now = noon) {
     engine.apply(JobAdded{job});
-    return node_of(engine.pass(now), job.id);
+    return node_of(engine, engine.pass(now), job.id);
 }
 int started(Engine& engine, int jobs, const std::string& queue) {
     int out = 0;
@@ -71,7 +71,7 @@ TEST(Overcommit, a_queue_has_its_own_ratio) {
     EXPECT_EQ(started(raised, 6, "offline"), 1);
     EXPECT_EQ(start(raised, a_job("small").gpus(1000).gpu_memory(1024)), "");
     raised.apply(QueueSet{{.name = "training", .overcommit_ratio = 1.5}});
-    EXPECT_EQ(node_of(raised.pass(noon), "small"), "n1")
+    EXPECT_EQ(node_of(raised, raised.pass(noon), "small"), "n1")
         << "a ratio that is raised is for those that wait, too";
 }
 
@@ -107,7 +107,7 @@ TEST(Watermark, real_use_above_it_closes_a_card_and_below_opens_it_again) {
     EXPECT_EQ(engine.largest_free()[0].largest.value, 0);
     engine.apply(LoadSampled{"n1", sample_of(36 * 1024)});
     EXPECT_TRUE(engine.wants_pass());
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
 }
 
 TEST(Watermark, what_was_measured_of_tasks_that_are_gone_closes_nothing) {
@@ -117,7 +117,7 @@ TEST(Watermark, what_was_measured_of_tasks_that_are_gone_closes_nothing) {
     engine.apply(LoadSampled{"n1", sample_of(40000)});
     EXPECT_EQ(start(engine, a_job("b").gpus(1000)), "");
     engine.apply(JobRemoved{"a"});
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1") << "no next sample is waited for";
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1") << "no next sample is waited for";
 }
 
 struct Prediction : ::testing::Test {
@@ -143,7 +143,7 @@ TEST_F(Prediction, a_card_that_would_pass_the_watermark_takes_no_more_and_says_s
     ASSERT_EQ(why.nodes.size(), 1u);
     EXPECT_EQ(why.nodes[0].filter, "predicted_use");
     engine.apply(JobRemoved{"a"});
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
 }
 
 TEST_F(Prediction, up_to_the_watermark_all_is_well_and_it_can_be_switched_off) {
@@ -177,11 +177,11 @@ TEST_F(Prediction, another_card_of_the_node_or_the_next_candidate_is_taken) {
     ASSERT_EQ(start(engine, half("a", 30000)), "n1");
     engine.apply(JobAdded{half("b", 30000)});
     auto plan = engine.pass(noon);
-    ASSERT_EQ(node_of(plan, "b"), "n1") << "the card beside";
-    EXPECT_EQ(allocation_of(plan, "b")->gpus[0].index, 1);
+    ASSERT_EQ(node_of(engine, plan, "b"), "n1") << "the card beside";
+    EXPECT_EQ(allocation_of(engine, plan, "b")->gpus[0].index, 1);
     engine.apply(JobAdded{half("c", 30000)});
     plan = engine.pass(noon);
-    ASSERT_EQ(node_of(plan, "c"), "n2");
+    ASSERT_EQ(node_of(engine, plan, "c"), "n2");
     const auto words = engine.words(plan.placements[0].trace);
     EXPECT_EQ(words.candidates[0].node, "n2") << "the winner comes first";
     ASSERT_FALSE(words.rejections.empty());
@@ -204,7 +204,7 @@ TEST_F(Prediction, a_gang_counts_what_its_own_tasks_will_use) {
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 1u);
     std::map<std::int64_t, int> tasks;
-    for (const auto& [task, allocation] : plan.placements[0].tasks) ++tasks[allocation.gpus[0].index];
+    for (const auto& [task, allocation] : engine.allocations(plan.placements[0])) ++tasks[allocation.gpus[0].index];
     EXPECT_EQ(tasks[0], 4) << "a fifth would overcommit the card and pass the watermark";
     EXPECT_EQ(tasks[1], 4);
 }
@@ -215,9 +215,9 @@ TEST_F(Prediction, tasks_that_have_run_for_the_window_count_by_their_live_use) {
     EXPECT_EQ(started(engine, 5, "training"), 4) << "nothing is known of them: they count what they hold";
     const auto early = noon + Millis{14 * 60'000}, late = noon + Millis{15 * 60'000};
     engine.apply(LoadSampled{"n1", sample_of(10240, early)});
-    EXPECT_EQ(node_of(engine.pass(early), "training4"), "");
+    EXPECT_EQ(node_of(engine, engine.pass(early), "training4"), "");
     engine.apply(LoadSampled{"n1", sample_of(10240, late)});
-    EXPECT_EQ(node_of(engine.pass(late), "training4"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(late), "training4"), "n1");
 }
 
 TEST_F(Prediction, real_use_above_what_is_predicted_counts) {
@@ -228,7 +228,7 @@ TEST_F(Prediction, real_use_above_what_is_predicted_counts) {
     EXPECT_EQ(start(engine, half("b", 8 * 1024)), "");
     engine.apply(LoadSampled{"n1", sample_of(20 * 1024)});
     ASSERT_TRUE(engine.wake_at());
-    EXPECT_EQ(node_of(engine.pass(*engine.wake_at()), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(*engine.wake_at()), "b"), "n1");
 }
 
 TEST_F(Prediction, memory_traffic_of_the_node_counts) {
@@ -333,7 +333,7 @@ TEST_F(Prediction, no_cards_predicted_use_passes_the_watermark_and_nobody_waits_
             for (const auto& placement : engine.pass(noon).placements) {
                 running[placement.job] = waiting.at(placement.job);
                 waiting.erase(placement.job);
-                for (const auto& [task, allocation] : placement.tasks)
+                for (const auto& [task, allocation] : engine.allocations(placement))
                     for (const auto& slice : allocation.gpus)
                         cards.at({allocation.node, slice.index})
                             .push_back(held_by(running.at(placement.job)));

@@ -7,22 +7,21 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::int64_t restart_cost_s = 300;
 // Up to this many candidates the best set is searched exactly; beyond, the set grows by cost and is then
 // trimmed.
 constexpr std::size_t exact_max = 10;
 
 }  // namespace
 
-// What stopping the job throws away: its cards times the seconds since it started and a restart takes. Work
-// without cards counts a thousandth of its cores.
+// What stopping the job throws away: its cards times the seconds since it started, or since its last checkpoint,
+// and what a restart takes. Work without cards counts a thousandth of its cores.
 std::int64_t Engine::Impl::cost_of(const JobSlot& victim, Instant now) const {
     std::int64_t cost = 0;
     for (const auto& task : victim.tasks) {
         if (task.life != TaskSlot::Life::held) continue;
         const auto seconds =
-            std::clamp<std::int64_t>((now - task.started).count() / 1000, 0, 10LL * 365 * 86400) +
-            restart_cost_s;
+            std::clamp<std::int64_t>((now - std::max(task.started, victim.checkpointed)).count() / 1000, 0, 10LL * 365 * 86400) +
+            cluster_.settings().restart_cost.count() / 1000;
         std::int64_t amount = 0;
         for (const auto& slice : task.slices.cards) amount += slice.compute;
         cost += amount > 0 ? amount * seconds : task.slices.cpu * seconds / 1000;
@@ -54,19 +53,39 @@ bool Engine::Impl::better(const VictimSet& a, const VictimSet& b) const {
     return false;
 }
 
+// Strictly lower priority; or the same, in a queue whose order decides between the two (by their keys: `gives_way`).
+bool Engine::Impl::may_yield(const JobSlot& victim, const JobSlot& preemptor) const {
+    if (!victim.info.preemptible || victim.stopping || victim.held == 0 || &victim == &preemptor) return false;
+    if (victim.type == JobType::inference && preemptor.type == JobType::training) return false;
+    if (victim.info.preemptions >= cluster_.settings().preemption_budget) return false;
+    if (victim.info.priority < preemptor.info.priority) return true;
+    return victim.info.priority == preemptor.info.priority && victim.queue == preemptor.queue &&
+           order_preempts(victim.queue);
+}
+
 // Jobs that may be pushed aside, on nodes that could serve the preemptor at all: by priority, then cheapest
 // first.
 void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     const Settings& settings = cluster_.settings();
     const Shape& shape = shapes_.at(preemptor.shape);
     const bool training = preemptor.type == JobType::training;
-    if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority &&
+    const int queue = order_preempts(preemptor.queue) ? preemptor.queue : -1;
+    yields_above_ = yields_above(preemptor.queue, preemptor.place.key);
+    if (yields_above_ == INT64_MAX) --yields_above_;  // strictly lower priorities are above any
+    if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority && able_.queue == queue &&
         able_.training == training && able_.now == now && able_.holdings == holdings_)
         return;
-    able_ = {preemptor.shape, preemptor.info.priority, training, now, {}, holdings_, {}, {}, {}, {}};
+    able_ = {};
+    able_.shape = preemptor.shape;
+    able_.priority = preemptor.info.priority;
+    able_.queue = queue;
+    able_.training = training;
+    able_.now = now;
+    able_.holdings = holdings_;
     able_.on_node.resize(static_cast<std::size_t>(cluster_.size()));
     able_.in_vain.resize(static_cast<std::size_t>(cluster_.size()));
     able_.cost.resize(jobs_.size());
+    able_.key.resize(jobs_.size());
     std::vector<int> seen;
     for (int n = 0; n < cluster_.size(); ++n) {
         const auto& held_here = held_on_[static_cast<std::size_t>(n)];
@@ -74,23 +93,21 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
             Judge::fixed_filter(Look(shape, cluster_, n)) >= 0)
             continue;
         for (const auto& held : held_here)
-            if (job(held.job).can_yield_to(preemptor) &&
-                job(held.job).info.preemptions < settings.preemption_budget)
-                seen.push_back(held.job);
+            if (may_yield(job(held.job), preemptor)) seen.push_back(held.job);
     }
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
 
     std::vector<std::pair<std::int64_t, int>> order;
     for (const int v : seen) {
-        Instant started;
-        for (const auto& task : job(v).tasks)
-            if (task.life == TaskSlot::Life::held) started = std::max(started, task.started);
-        const Instant free_at = started + settings.min_run_time;
-        if (free_at <= now)
+        const bool lower = job(v).info.priority < preemptor.info.priority;
+        const auto free_at = lower ? last_start(job(v)) + settings.min_run_time : yields_for_order_at(job(v));
+        if (!free_at) continue;
+        able_.key[static_cast<std::size_t>(v)] = lower ? INT64_MAX : order_key(job(v), now);
+        if (*free_at <= now)
             order.emplace_back(cost_of(job(v), now), v);
-        else if (!able_.retry_at || free_at < able_.retry_at)
-            able_.retry_at = free_at;
+        else if (lower && (!able_.retry_at || *free_at < able_.retry_at))
+            able_.retry_at = *free_at;
     }
     std::sort(order.begin(), order.end(), [&](const auto& x, const auto& y) {
         const EngineJob &a = job(x.second).info, &b = job(y.second).info;
@@ -124,7 +141,8 @@ void Engine::Impl::without_stopping(int n) {
 
 std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& preemptor, Instant now,
                                                                     Instant* retry_at) {
-    if (yielding_.empty() || yielding_.begin()->first >= preemptor.info.priority) return std::nullopt;
+    const bool lower = !yielding_.empty() && yielding_.begin()->first < preemptor.info.priority;
+    if (!lower && !order_preempts(preemptor.queue)) return std::nullopt;
     find_candidates(preemptor, now);
     if (retry_at) *retry_at = able_.retry_at;
 
@@ -159,7 +177,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(const J
     for (const int n : cluster_.by_name()) {
         here.clear();
         for (const int v : able_.on_node[static_cast<std::size_t>(n)])
-            if (!job(v).stopping) here.push_back(v);
+            if (gives_way(v)) here.push_back(v);
         if (!here.empty()) least_of_node(n, here, shape, best);
     }
     return best;
@@ -293,7 +311,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     // The lowest priority up to which giving way is enough: nobody above it needs to be asked.
     std::vector<int> able, pool;
     for (const int v : able_.jobs)
-        if (!job(v).stopping) able.push_back(v);
+        if (gives_way(v)) able.push_back(v);
     bool found = false;
     for (std::size_t i = 0; i < able.size() && !found; ++i) {
         pool.push_back(able[i]);
@@ -336,11 +354,23 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     return best;
 }
 
+// The two keys that decided, in words.
+std::string Engine::Impl::order_words(const JobSlot& preemptor, const JobSlot& victim) const {
+    const bool shortest = order_of(preemptor.queue) == Order::shortest;
+    const std::string unit = shortest ? " s to go" : " GPU-seconds received";
+    const auto seconds = [&](std::int64_t key) { return std::to_string(key / 1000) + unit; };
+    const std::string its = preemptor.place.aged() ? "it has waited too long" : seconds(preemptor.place.key);
+    return its + " against " + seconds(able_.key[static_cast<std::size_t>(victim.position)]);
+}
+
 std::string Engine::Impl::reason_for(const JobSlot& preemptor, const VictimSet& set,
                                      const JobSlot& victim) const {
-    std::string text = "Job " + preemptor.info.id + " has priority " +
-                       std::to_string(preemptor.info.priority) + ", this one " +
-                       std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
+    const bool by_order = victim.info.priority == preemptor.info.priority;
+    std::string text =
+        by_order ? "Queue " + preemptor.info.queue + " serves job " + preemptor.info.id + " first by its order (" +
+                       order_words(preemptor, victim) + "), and this one may be preempted; stopping it "
+                 : "Job " + preemptor.info.id + " has priority " + std::to_string(preemptor.info.priority) +
+                       ", this one " + std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
     const auto others = static_cast<std::int64_t>(set.jobs.size()) - 1;
     text += others == 0 ? "alone makes room"
                         : "and " + count_words(others, "other job", "other jobs") + " makes room";

@@ -15,7 +15,7 @@ class Preempt : public ::testing::Test {
     void run(const EngineJob& job) {
         add(job);
         const auto plan = engine.pass(now);
-        ASSERT_NE(node_of(plan, job.id), "") << job.id;
+        ASSERT_NE(node_of(engine, plan, job.id), "") << job.id;
     }
     std::set<std::string> victims(const Plan& plan) {
         std::set<std::string> out;
@@ -37,11 +37,11 @@ TEST_F(Preempt, only_preemptible_jobs_of_strictly_lower_priority_give_way) {
     const auto plan = engine.pass(now);
     ASSERT_EQ(victims(plan), std::set<std::string>{"low"});
     EXPECT_EQ(plan.preemptions[0].preemptor, "high");
-    EXPECT_EQ(node_of(plan, "high"), "");
+    EXPECT_EQ(node_of(engine, plan, "high"), "");
     stop("low");
     const auto next = engine.pass(now);
-    EXPECT_EQ(node_of(next, "high"), "n1");
-    EXPECT_EQ(node_of(next, "low"), "");
+    EXPECT_EQ(node_of(engine, next, "high"), "n1");
+    EXPECT_EQ(node_of(engine, next, "low"), "");
 }
 
 TEST_F(Preempt, inference_never_gives_way_to_training) {
@@ -66,7 +66,7 @@ TEST_F(Preempt, what_victims_free_is_kept_for_the_preemptor) {
     EXPECT_TRUE(plan.preemptions.empty());  // not again for the same preemptor
     EXPECT_EQ(engine.why("high", now)->binding, "preemption");
     stop("v2");
-    EXPECT_EQ(node_of(engine.pass(now), "high"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "high"), "n1");
 }
 
 TEST_F(Preempt, a_pledge_ends_with_its_preemptor) {
@@ -76,7 +76,7 @@ TEST_F(Preempt, a_pledge_ends_with_its_preemptor) {
     engine.pass(now);
     engine.apply(JobRemoved{"high"});
     stop("v");
-    EXPECT_EQ(node_of(engine.pass(now), "v"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "v"), "n1");
 }
 
 // The preemptor finds another place in the pass in which the first queue was already looked at.
@@ -92,10 +92,10 @@ TEST_F(Preempt, what_a_pledge_gives_up_wakes_who_was_looked_at_before) {
     engine.apply(JobRemoved{"v"});
     engine.apply(NodeSet{make_node("a", 1)});
     auto plan = engine.pass(now);
-    EXPECT_EQ(node_of(plan, "high"), "a");
-    EXPECT_EQ(node_of(plan, "only-b"), "");
+    EXPECT_EQ(node_of(engine, plan, "high"), "a");
+    EXPECT_EQ(node_of(engine, plan, "only-b"), "");
     EXPECT_TRUE(engine.wants_pass());
-    EXPECT_EQ(node_of(engine.pass(now), "only-b"), "b");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "only-b"), "b");
     EXPECT_FALSE(engine.wants_pass());
 }
 
@@ -108,8 +108,8 @@ TEST_F(Preempt, a_job_of_still_higher_priority_takes_what_is_pledged) {
     EXPECT_TRUE(engine.pass(now).preemptions.empty());  // waits for the same victim
     stop("v");
     const auto plan = engine.pass(now);
-    EXPECT_EQ(node_of(plan, "higher"), "n1");
-    EXPECT_EQ(node_of(plan, "high"), "");
+    EXPECT_EQ(node_of(engine, plan, "higher"), "n1");
+    EXPECT_EQ(node_of(engine, plan, "high"), "");
 }
 
 TEST_F(Preempt, takes_the_least_cost_and_leaves_nobody_in_needlessly) {
@@ -245,7 +245,7 @@ TEST_F(Preempt, survives_a_restart_without_choosing_again) {
     EXPECT_TRUE(restarted.pass(now).preemptions.empty());
     restarted.apply(TaskFreed{plan.preemptions[0].victim, 0});
     const auto next = restarted.pass(now);
-    EXPECT_EQ(node_of(next, "high"), "n1");
+    EXPECT_EQ(node_of(restarted, next, "high"), "n1");
 }
 
 }  // namespace

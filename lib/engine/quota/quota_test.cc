@@ -29,7 +29,7 @@ TEST_F(Quotas, hold_a_job_back_until_its_tenant_has_room) {
     ASSERT_EQ(why->holders.size(), 2u);
     EXPECT_FALSE(engine.wants_pass());
     engine.apply(TaskFreed{"j0", 0});
-    EXPECT_EQ(node_of(engine.pass(noon), "j2"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "j2"), "n1");
 }
 
 TEST_F(Quotas, of_a_parent_include_its_descendants) {
@@ -44,7 +44,7 @@ TEST_F(Quotas, of_a_parent_include_its_descendants) {
     EXPECT_EQ(engine.usage("research").jobs, 1);
     engine.apply(JobRemoved{"a"});
     EXPECT_EQ(engine.usage("research").gpu.value, 0);
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
 }
 
 TEST_F(Quotas, lowered_below_what_is_held_kill_nothing_and_let_nothing_more_in) {
@@ -54,10 +54,10 @@ TEST_F(Quotas, lowered_below_what_is_held_kill_nothing_and_let_nothing_more_in) 
     add(a_job("b").gpus(1000));
     add(a_job("c").at(2));  // asks for no card
     const auto plan = engine.pass(noon);
-    EXPECT_EQ(node_of(plan, "b"), "");
-    EXPECT_EQ(node_of(plan, "c"), "n1");
+    EXPECT_EQ(node_of(engine, plan, "b"), "");
+    EXPECT_EQ(node_of(engine, plan, "c"), "n1");
     engine.apply(TenantSet{tenant_of("team", 5000)});
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
 }
 
 TEST_F(Quotas, count_jobs_at_once_and_gpu_memory_as_rounded) {

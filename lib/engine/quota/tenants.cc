@@ -1,5 +1,8 @@
 #include "quota/tenants.h"
 
+#include <charconv>
+#include <map>
+
 #include "crater/base/error.h"
 #include "explain/words.h"
 
@@ -79,15 +82,22 @@ int Tenants::nearest(const std::string& path) const {
 
 void Tenants::set(const Tenant& tenant) {
     Book& book = books_[static_cast<std::size_t>(intern(tenant.path))];
-    book.hard = tenant.hard;
+    for (std::size_t kind = 0; kind < quota_kinds; ++kind) book.caps[kind] = quota_rows[kind].cap(tenant.hard);
+    book.capped = book.caps != none();
     ++book.eased;
+}
+
+bool Tenants::capped(int tenant) const {
+    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent)
+        if (books_[static_cast<std::size_t>(t)].capped) return true;
+    return false;
 }
 
 Ceiling Tenants::over(int tenant, const Amounts& amounts, bool of_empty) const {
     for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) {
         const Book& book = books_[static_cast<std::size_t>(t)];
         for (std::size_t kind = 0; kind < quota_kinds; ++kind) {
-            const auto cap = quota_rows[kind].cap(book.hard);
+            const auto cap = book.caps[kind];
             const auto held = of_empty ? 0 : book.held[kind];
             // Nothing asked of a kind is within any cap, also one that was lowered below what is held.
             if (cap >= 0 && amounts[kind] > 0 && amounts[kind] > cap - held)
@@ -105,17 +115,62 @@ Ceiling Tenants::charge(int tenant, const Amounts& amounts) {
 
 void Tenants::charge_anyway(int tenant, const Amounts& amounts) { add(tenant, amounts, 1); }
 
-void Tenants::release(int tenant, const Amounts& amounts) { add(tenant, amounts, -1); }
+void Tenants::release(int tenant, const Amounts& amounts) {
+    add(tenant, amounts, -1);
+    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) ++books_[static_cast<std::size_t>(t)].eased;
+}
 
 void Tenants::add(int tenant, const Amounts& amounts, int sign) {
     for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) {
         Book& book = books_[static_cast<std::size_t>(t)];
+        book.use.settle(now_, book.held[0], half_life_);
         for (std::size_t kind = 0; kind < quota_kinds; ++kind) {
             book.held[kind] += sign * amounts[kind];
             CRATER_CHECK(book.held[kind] >= 0, "a tenant gives back more than it holds");
         }
-        if (sign < 0) ++book.eased;
     }
+}
+
+void Tenants::set_half_life(Millis half_life) {
+    for (auto& book : books_) book.use.settle(now_, book.held[0], half_life_);
+    half_life_ = half_life;
+}
+
+std::int64_t Tenants::used(int t) const {
+    constexpr std::int64_t ahead = 3'600'000;
+    const Book& book = books_[static_cast<std::size_t>(t)];
+    Decayed use = book.use;
+    use.settle(now_, book.held[0], half_life_);
+    return use.amount + std::min(saturating_product(book.held[0], ahead), INT64_MAX / 2);
+}
+
+std::string Tenants::save_use() const {
+    std::string out;
+    for (const auto& [path, t] : std::map<std::string_view, int>(positions_.begin(), positions_.end())) {
+        Decayed use = books_[static_cast<std::size_t>(t)].use;
+        use.settle(now_, books_[static_cast<std::size_t>(t)].held[0], half_life_);
+        if (use.amount > 0) out += std::to_string(use.amount) + " " + std::to_string(use.since.ms) + " " + std::string(path) + "\n";
+    }
+    return out;
+}
+
+bool Tenants::load_use(std::string_view text) {
+    std::vector<std::pair<std::string, Decayed>> read;
+    while (!text.empty()) {
+        Decayed use;
+        const auto end = text.find('\n');
+        if (end == std::string_view::npos) return false;
+        const std::string_view line = text.substr(0, end);
+        const char* const last = line.data() + line.size();
+        const auto amount = std::from_chars(line.data(), last, use.amount);
+        if (amount.ec != std::errc() || amount.ptr == last || use.amount < 0) return false;
+        const auto since = std::from_chars(amount.ptr + 1, last, use.since.ms);
+        if (since.ec != std::errc() || since.ptr == last) return false;
+        read.emplace_back(std::string(since.ptr + 1, last), use);
+        text.remove_prefix(end + 1);
+    }
+    for (const auto& [path, use] : read) books_[static_cast<std::size_t>(intern(path))].use = use;
+    return true;
 }
 
 }  // namespace crater::engine

@@ -2,6 +2,7 @@
 // descendants'.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "crater/engine/explain.h"
 #include "crater/model/tenant.h"
+#include "quota/decayed.h"
 #include "state/ledger.h"
 
 namespace crater::engine {
@@ -46,6 +48,7 @@ class Tenants {
     int find(const std::string& path) const;     // -1 when it was never named
     int nearest(const std::string& path) const;  // itself or the closest parent that is known
     void set(const Tenant& tenant);
+    int count() const { return static_cast<int>(books_.size()); }
     const std::string& path(int t) const { return books_[static_cast<std::size_t>(t)].path; }
     const Amounts& held(int t) const { return books_[static_cast<std::size_t>(t)].held; }
 
@@ -54,21 +57,42 @@ class Tenants {
     void charge_anyway(int tenant,
                        const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
+    void add(int tenant, const Amounts& amounts, int sign);  // tried, and to be taken back: nobody who waits is told
+    // Whether there is any cap on it or above.
+    bool capped(int tenant) const;
     Ceiling over(int tenant, const Amounts& amounts,
                  bool of_empty = false) const;  // without what is held: the ceiling itself
     // Counts what could let a job of this tenant start: releases below it and changed caps.
     std::uint64_t eased(int t) const { return books_[static_cast<std::size_t>(t)].eased; }
 
+    // The time, as facts and passes tell it: what is held is used until then. Never goes back.
+    void advance(Instant now) { now_ = std::max(now_, now); }
+    void set_half_life(Millis half_life);
+    // GPU time used until now, decayed; what is held counts as used for a while ahead, so that what one got a
+    // moment ago counts.
+    std::int64_t used(int t) const;
+    bool in_use() const { return !save_use().empty(); }
+    std::string save_use() const;              // a line a tenant
+    bool load_use(std::string_view text);      // false: not what was saved; nothing changes then
+
   private:
+    static Amounts none() {
+        Amounts out;
+        out.fill(-1);
+        return out;
+    }
     struct Book {
         std::string path;
         int parent = -1;
-        Quota hard;
+        Amounts caps = none();  // -1: none
+        bool capped = false;    // there is one
         Amounts held{};
         std::uint64_t eased = 0;
+        Decayed use;
     };
-    void add(int tenant, const Amounts& amounts, int sign);
 
+    Instant now_;
+    Millis half_life_{7 * 86'400'000LL};
     std::vector<Book> books_;
     std::unordered_map<std::string, int> positions_;
 };

@@ -177,12 +177,12 @@ Mask Cluster::calm_cards(int n) const {
 
 void Cluster::touch(int n) {
     ++conditions_[static_cast<std::size_t>(n)];
-    moved(n);
+    moved(n, ~Mask{0});
 }
 
-void Cluster::moved(int n) {
+void Cluster::moved(int n, Mask cards) {
     versions_[static_cast<std::size_t>(n)] = ++version_;
-    changes_.push_back(n);
+    changes_.push_back({n, cards});
     if (changes_.size() > changes_kept) {
         changes_base_ += changes_.size() / 2;
         changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(changes_.size() / 2));
@@ -191,7 +191,9 @@ void Cluster::moved(int n) {
 
 void Cluster::book(const Slices& slices, int sign) {
     used_.book(node(slices.node), slices, sign);
-    moved(slices.node);
+    Mask cards = 0;
+    for (const auto& slice : slices.cards) cards |= Mask{1} << slice.card;
+    moved(slices.node, slices.node_exclusive ? ~Mask{0} : cards);
 }
 
 void Cluster::try_book(const Slices& slices, int sign) {
@@ -215,14 +217,17 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     out.node = host.name;
     for (const auto& slice : s.cards) {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
-        out.gpus.push_back({card.index, card.uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
+        out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
+        if (slice.start < 0) continue;
+        out.gpus.back().partition = type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
+        out.gpus.back().start = slice.start;
     }
     out.cpu = MilliCpu(s.cpu);
-    for (int position : s.cores) {
-        const auto& cpus = host.cores[static_cast<std::size_t>(position)].cpus;
+    s.cores.each([&](std::size_t position) {
+        const auto& cpus = host.board->cores[position].cpus;
         out.cpu_set.insert(out.cpu_set.end(), cpus.begin(), cpus.end());
-    }
+    });
     std::sort(out.cpu_set.begin(), out.cpu_set.end());
     out.numa_node = s.domain < 0 ? -1 : host.domains[static_cast<std::size_t>(s.domain)].id;
     out.memory = Bytes(s.memory);
@@ -235,6 +240,20 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     return out;
 }
 
+// An instance that the card no longer has, or not there, is held as an amount: what it covers nobody can tell.
+CardSlice Cluster::card_slice(Node& host, const GpuSlice& slice) {
+    CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)), .exclusive = slice.exclusive, .capped = slice.capped,
+                  .compute = static_cast<std::int16_t>(slice.compute.value), .memory = slice.memory.value};
+    const auto& partitions = type(host.cards[static_cast<std::size_t>(out.card)].type).partitions;
+    const int row = partitions ? partitions->named(slice.partition) : -1;
+    if (row < 0) return out;
+    const auto& starts = partitions->rows[static_cast<std::size_t>(row)].starts;
+    if (std::find(starts.begin(), starts.end(), slice.start) == starts.end()) return out;
+    out.partition = static_cast<std::int8_t>(row);
+    out.start = static_cast<std::int8_t>(slice.start);
+    return out;
+}
+
 Slices Cluster::from_allocation(const Allocation& a) {
     Slices s;
     s.node = find(a.node);
@@ -242,16 +261,15 @@ Slices Cluster::from_allocation(const Allocation& a) {
     Node& host = at(s.node);
     const auto parts = host.cards.size() + host.disks.size();
     for (const auto& slice : a.gpus)
-        s.cards.push_back({card_position(host, slice), slice.exclusive, slice.capped, slice.compute.value,
-                           slice.memory.value});
+        s.cards.push_back(card_slice(host, slice));
     s.cpu = a.cpu.value;
     s.cpu_only = a.gpus.empty();
-    for (std::size_t c = 0; c < host.cores.size(); ++c) {
-        const auto& cpus = host.cores[c].cpus;
+    for (std::size_t c = 0; c < host.board->cores.size() && !a.cpu_set.empty(); ++c) {
+        const auto& cpus = host.board->cores[c].cpus;
         const bool all = std::all_of(cpus.begin(), cpus.end(), [&](std::int64_t cpu) {
             return std::find(a.cpu_set.begin(), a.cpu_set.end(), cpu) != a.cpu_set.end();
         });
-        if (all && !cpus.empty() && !a.cpu_set.empty()) s.cores.push_back(static_cast<int>(c));
+        if (all && !cpus.empty()) s.cores.add(c);
     }
     for (std::size_t d = 0; d < host.domains.size(); ++d)
         if (a.numa_node >= 0 && host.domains[d].id == a.numa_node) s.domain = static_cast<int>(d);

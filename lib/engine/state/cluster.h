@@ -10,6 +10,7 @@
 #include "crater/engine/engine.h"
 #include "crater/model/allocation.h"
 #include "state/crowds.h"
+#include "state/fetch.h"
 #include "state/ledger.h"
 #include "state/node.h"
 
@@ -74,6 +75,16 @@ class Cluster {
     // Counts changes of the node that are not bookings: of its hardware, its flags, its load.
     std::uint32_t condition(int n) const { return conditions_[static_cast<std::size_t>(n)]; }
 
+    // Its rows in the books will be written soon.
+    void fetch_rows(int n) const {
+        const Node& host = node(n);
+        fetch(&versions_[static_cast<std::size_t>(n)]);
+        fetch(&used_.nodes[static_cast<std::size_t>(n)]);
+        fetch(used_.cards.data() + host.cards_at, host.cards.size() * sizeof(CardUse));
+        fetch(used_.domains.data() + host.domains_at, sizeof(DomainUse) + 1);
+        fetch(used_.cores.data() + host.cores_at);
+        fetch(host.cards.data());
+    }
     void book(const Slices& slices, int sign);
     void touch(int n);  // something else about it changed
     // Tentative bookings: the slices must outlive the trial.
@@ -85,7 +96,9 @@ class Cluster {
     // Nodes whose version changed, in order; positions in it never shift, older ones may be gone.
     std::uint64_t changes_begin() const { return changes_base_; }
     std::uint64_t changes_end() const { return changes_base_ + changes_.size(); }
-    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)]; }
+    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].node; }
+    // Cards of that node that are not as they were; all of them when more than a booking changed.
+    Mask changed_cards(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].cards; }
 
     Allocation to_allocation(const Slices& slices) const;
     // Parts that the node does not have (any more) are added to it as gone, so that the books stay whole.
@@ -97,12 +110,12 @@ class Cluster {
     void build_cards(Node& node);
     void make_columns(Node& node);
     void set_reserve(Node& node);
-    void build_cpus(Node& node);
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);
+    CardSlice card_slice(Node& node, const GpuSlice& slice);
     int disk_position(Node& node, const std::string& name);
     void put_in_order(int n);
-    void moved(int n);
+    void moved(int n, Mask cards);
     void find_overcommit();
     void find_watermark(const Node& node, Live& live) const;
 
@@ -115,6 +128,7 @@ class Cluster {
     Settings settings_;
     bool sampled_ = false;
     std::int64_t overcommit_ = 1000, queue_overcommit_ = 0;  // thousandths
+    Boards boards_;
     std::vector<Node> nodes_;
     std::unordered_map<std::string, int> positions_;
     std::vector<CardType> types_;
@@ -125,7 +139,11 @@ class Cluster {
     std::vector<std::uint32_t> conditions_;
     std::uint64_t version_ = 0;
     std::vector<Step> trail_;
-    std::vector<int> changes_;
+    struct Change {
+        int node;
+        Mask cards;
+    };
+    std::vector<Change> changes_;
     std::uint64_t changes_base_ = 0;
     Crowds crowds_;
     std::vector<int> maintained_;  // nodes with windows

@@ -34,11 +34,10 @@ int capability_number(std::string_view text) {
     return major * 100 + minor;
 }
 
-Mask Node::cards_in(int domain) const {
-    Mask mask = 0;
-    for (std::size_t c = 0; c < cards.size(); ++c)
-        if (cards[c].domain == domain) mask |= Mask{1} << c;
-    return mask;
+bool CardType::operator==(const CardType& o) const {
+    const bool same_partitions = partitions && o.partitions ? *partitions == *o.partitions : partitions == o.partitions;
+    return model == o.model && memory == o.memory && nominal == o.nominal && capability == o.capability && precisions == o.precisions &&
+           same_partitions;
 }
 
 int Cluster::intern(const CardType& type) {
@@ -52,7 +51,8 @@ void Cluster::build(Node& node) {
     const auto& inventory = node.inventory;
     node.cpu = std::max<std::int64_t>(0, inventory.cpu.value);
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
-    build_cpus(node);
+    node.board = boards_.of(inventory, node.cpu, node.memory);
+    node.domains = node.board->domains;
     build_cards(node);
     set_reserve(node);
     node.disks.clear();
@@ -81,65 +81,37 @@ void Cluster::make_columns(Node& node) {
     node.live.gpus.resize(node.cards.size(), 0);
     node.usable = 0;
     node.mixed = false;
+    node.domain_cards.clear();
+    node.domain_cards.resize(node.domains.size());
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (node.cards[c].usable) node.usable |= Mask{1} << c;
-        node.mixed |= node.cards[c].type != node.cards.front().type;
+        if (node.cards[c].domain >= 0) node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
+        node.mixed |= node.cards[c].type != node.cards.front().type || type(node.cards[c].type).partitions;
     }
+    node.partitions.clear();
+    for (std::size_t c = 0; node.mixed && c < node.cards.size(); ++c) node.partitions.push_back(type(node.cards[c].type).partitions);
     node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
     node.card_memory = node.card_type < 0 ? 0 : type(node.card_type).memory;
 }
 
-void Cluster::build_cpus(Node& node) {
-    node.domains.clear();
-    node.cores.clear();
-    std::int64_t listed = 0;
-    for (const auto& d : node.inventory.numa) {
-        Domain domain{.id = d.id, .memory = d.memory.value, .bandwidth = d.memory_bandwidth.value};
-        domain.cpu = static_cast<std::int64_t>(d.cpus.size()) * 1000;
-        const auto position = static_cast<int>(node.domains.size());
-        std::vector<std::pair<std::int64_t, std::int64_t>> threads;  // (core, cpu)
-        for (std::size_t i = 0; i < d.cpus.size(); ++i)
-            threads.emplace_back(i < d.core_of.size() ? d.core_of[i] : d.cpus[i], d.cpus[i]);
-        std::sort(threads.begin(), threads.end());
-        for (std::size_t i = 0; i < threads.size(); ++i) {
-            if (i == 0 || threads[i].first != threads[i - 1].first)
-                node.cores.push_back({.domain = position, .cpus = {}});
-            node.cores.back().cpus.push_back(threads[i].second);
-        }
-        listed += domain.cpu;
-        node.domains.push_back(domain);
-    }
-    if (node.domains.empty()) {
-        node.domains.push_back({.id = -1, .cpu = node.cpu, .memory = node.memory});
-        return;
-    }
-    // A domain without a list of CPUs has its part of the node's.
-    for (auto& domain : node.domains)
-        if (domain.cpu == 0) domain.cpu = node.cpu / static_cast<std::int64_t>(node.domains.size());
-    // CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually
-    // are. Where fewer are listed than can be scheduled, whole cores are not given out at all.
-    std::int64_t reserved = listed - node.cpu;
-    if (reserved < 0) reserved = listed;
-    for (auto& core : node.cores) {
-        core.system = reserved > 0;
-        reserved -= 1000 * static_cast<std::int64_t>(core.cpus.size());
-    }
-}
-
 void Cluster::build_cards(Node& node) {
     node.cards.clear();
+    node.card_texts.clear();
     for (const auto& gpu : node.inventory.gpus) {
         if (static_cast<int>(node.cards.size()) == cards_per_node_max) break;
         CardType type{gpu.model, gpu.memory.value, nominal_memory(gpu.model, gpu.memory.value),
                       capability_number(gpu.compute_capability), gpu.precisions};
         std::sort(type.precisions.begin(), type.precisions.end());
-        Card card{.index = gpu.index, .uuid = gpu.uuid, .type = intern(type), .fault = gpu.health_detail};
+        std::string fault = gpu.healthy ? partitions_fault(gpu) : std::string();
+        if (gpu.healthy && gpu.mig_enabled && gpu.partitions.empty()) fault = "it is in MIG mode, and its agent makes no instances";
+        if (fault.empty() && !gpu.partitions.empty()) type.partitions = std::make_shared<const Partitions>(partitions_of(gpu));
+        Card card{.index = gpu.index, .type = intern(type), .usable = gpu.healthy && fault.empty()};
+        CardText text{gpu.uuid, gpu.healthy ? fault : gpu.health_detail};
         for (std::size_t d = 0; d < node.domains.size(); ++d)
             if (node.domains[d].id == gpu.numa_node) card.domain = static_cast<int>(d);
         if (node.domains.size() == 1) card.domain = 0;
-        card.usable = gpu.healthy && !gpu.mig_enabled;
-        if (gpu.healthy && gpu.mig_enabled) card.fault = "it is in MIG mode";
-        node.cards.push_back(std::move(card));
+        node.cards.push_back(card);
+        node.card_texts.push_back(std::move(text));
     }
     for (std::size_t c = 0; c < node.cards.size(); ++c)
         for (const auto peer : node.inventory.gpus[c].nvlink_peers)
@@ -152,20 +124,16 @@ void Cluster::build_cards(Node& node) {
 
 int Cluster::card_position(Node& node, const GpuSlice& slice) {
     for (std::size_t c = 0; c < node.cards.size(); ++c)
-        if (!slice.uuid.empty() && node.cards[c].uuid == slice.uuid) return static_cast<int>(c);
+        if (!slice.uuid.empty() && node.card_texts[c].uuid == slice.uuid) return static_cast<int>(c);
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
-        const Card& card = node.cards[c];
-        const bool same = slice.uuid.empty() || card.uuid.empty();
-        if (card.index == slice.index && same) return static_cast<int>(c);
+        const bool same = slice.uuid.empty() || node.card_texts[c].uuid.empty();
+        if (node.cards[c].index == slice.index && same) return static_cast<int>(c);
     }
     CRATER_CHECK(static_cast<int>(node.cards.size()) < cards_per_node_max,
                  "more cards on a node than can be booked");
-    node.cards.push_back({.index = slice.index,
-                          .uuid = slice.uuid,
-                          .type = intern({.model = "gone", .precisions = {}}),
-                          .usable = false,
-                          .gone = true,
-                          .fault = "it is no longer reported"});
+    node.cards.push_back(
+        {.index = slice.index, .type = intern({.model = "gone", .precisions = {}}), .usable = false, .gone = true});
+    node.card_texts.push_back({slice.uuid, "it is no longer reported"});
     make_columns(node);
     return static_cast<int>(node.cards.size()) - 1;
 }

@@ -1,5 +1,5 @@
-// Positions by 64-bit hash: open addressing, one cache line a look-up, never walked, so its order reaches nothing. Equal hashes may
-// belong to different things; who asks compares.
+// Positions by hash: open addressing, one cache line a look-up, never walked, so its order reaches nothing. Half of the hash is kept,
+// so that it stays small beside what it leads to; what has the same may be another thing: who asks compares.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,33 @@ namespace crater::engine {
 
 class HashTable {
   public:
-    // The first position with this hash for which `same(position)` holds; -1 when there is none.
+    // The first position with this hash (half of it) for which `same(position)` holds; -1 when there is none.
     template <class Same>
-    int find(std::uint64_t hash, Same same) const {
+    int find(std::uint64_t whole, Same same) const {
+        const auto hash = static_cast<std::uint32_t>(whole);
         if (slots_.empty()) return -1;
-        for (auto i = hash & mask_;; i = (i + 1) & mask_) {
+        for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
             const Slot& slot = slots_[i];
             if (slot.position < 0) return -1;
             if (slot.hash == hash && same(slot.position)) return slot.position;
         }
     }
 
-    void add(std::uint64_t hash, int position) {
+    void add(std::uint64_t whole, int position) {
+        const auto hash = static_cast<std::uint32_t>(whole);
         if ((count_ + 1) * 2 > slots_.size()) grow();
         put({hash, position});
         ++count_;
     }
 
-    void remove(std::uint64_t hash, int position) {
-        auto hole = hash & mask_;
+    void remove(std::uint64_t whole, int position) {
+        const auto hash = static_cast<std::uint32_t>(whole);
+        std::size_t hole = hash & mask_;
         while (slots_[hole].position != position || slots_[hole].hash != hash) hole = (hole + 1) & mask_;
         --count_;
         // What follows moves up, so that no look-up stops short.
-        for (auto i = (hole + 1) & mask_; slots_[i].position >= 0; i = (i + 1) & mask_) {
-            const auto wanted = slots_[i].hash & mask_;
+        for (std::size_t i = (hole + 1) & mask_; slots_[i].position >= 0; i = (i + 1) & mask_) {
+            const std::size_t wanted = slots_[i].hash & mask_;
             if (((i - wanted) & mask_) < ((i - hole) & mask_)) continue;
             slots_[hole] = slots_[i];
             hole = i;
@@ -42,11 +45,11 @@ class HashTable {
 
   private:
     struct Slot {
-        std::uint64_t hash = 0;
+        std::uint32_t hash = 0;
         int position = -1;
     };
     void put(const Slot& slot) {
-        auto i = slot.hash & mask_;
+        std::size_t i = slot.hash & mask_;
         while (slots_[i].position >= 0) i = (i + 1) & mask_;
         slots_[i] = slot;
     }
@@ -59,7 +62,7 @@ class HashTable {
     }
 
     std::vector<Slot> slots_;  // a power of two
-    std::uint64_t mask_ = 0;
+    std::size_t mask_ = 0;
     std::size_t count_ = 0;
 };
 

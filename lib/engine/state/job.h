@@ -14,31 +14,34 @@ namespace crater::engine {
 struct TaskSlot {
     enum class Life : std::uint8_t { waiting, held, ended } life = Life::waiting;
     Instant started;
-    std::uint64_t fact = 0;  // its part of the state hash
-    Slices slices;           // while held
+    std::uint64_t fact = 0;      // its part of the state hash
+    std::uint64_t decision = 0;  // that placed it here; 0: a fact did
+    Slices slices;               // while held
 };
 
 struct JobSlot {
-    EngineJob info;
-    JobType type = JobType::batch;
+    // What every decision reads and writes comes first.
+    Few<TaskSlot, 1> tasks;
     int position = -1, queue = -1, tenant = -1, shape = -1, crowd = -1;
-    std::vector<TaskSlot> tasks;
     int waiting = 0, held = 0;
-    std::uint64_t fact = 0;                     // its part of the state hash
-    std::uint64_t id_hash = 0, spec_hash = 0, profile_hash = 0;  // what never changes of it
+    bool stopping = false;  // told to make room; holds its slices until they are freed
+    JobType type = JobType::batch;
+    std::uint64_t fact = 0;         // its part of the state hash
+    std::uint64_t id_hash = 0;
+    Instant checkpointed;  // what ran before is kept
+    Instant run_started;   // of the last run that ended
 
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
+    Waiting place;                  // there
+    Instant ages_at;                // when it will have waited too long; 0 = it has, or never will
 
-    bool stopping = false;           // told to make room; holds its slices until they are freed
+    EngineJob info;
+    std::uint64_t spec_hash = 0, profile_hash = 0;
+
     std::vector<int> victims;        // that stop for this job and still hold something
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
-
-    Waiting key() const { return {info.submitted, info.id, position}; }
-    bool can_yield_to(const JobSlot& other) const {
-        return info.preemptible && !stopping && held > 0 && info.priority < other.info.priority &&
-               !(type == JobType::inference && other.type == JobType::training);
-    }
+    bool moving = false;             // it stops to go where its pledge is
 };
 
 }  // namespace crater::engine

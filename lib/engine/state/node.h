@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "crater/model/node.h"
+#include "state/board.h"
+#include "state/partitions.h"
 
 namespace crater::engine {
 
@@ -21,29 +25,20 @@ struct CardType {
     std::int64_t nominal = 0;  // MiB, as it is sold
     int capability = 0;        // 8.0 -> 800
     std::vector<std::string> precisions;
-    bool operator==(const CardType&) const = default;
+    std::shared_ptr<const Partitions> partitions;  // null: it is given out by amounts
+    bool operator==(const CardType& o) const;
 };
 
 struct Card {
     std::int64_t index = 0;
-    std::string uuid;
+    Mask peers = 0;
     int type = 0;
     int domain = -1;  // position; -1 = unknown
-    Mask peers = 0;
     bool usable = true;
     bool gone = false;  // held by a task, but no longer reported
-    std::string fault;
 };
-
-struct Domain {
-    std::int64_t id = -1;  // -1: the node reported none, this stands for all of it
-    std::int64_t cpu = 0, memory = 0, bandwidth = 0;
-};
-
-struct Core {
-    int domain = 0;
-    bool system = false;  // kept for the system
-    std::vector<std::int64_t> cpus;
+struct CardText {
+    std::string uuid, fault;
 };
 
 struct DiskUnit {
@@ -55,10 +50,10 @@ struct DiskUnit {
 
 // Live use in thousandths. Zero for simulated nodes and until the first sample.
 struct Live {
+    Mask above_watermark = 0;  // cards whose real use is
     int cpu = 0, memory = 0, disk = 0;
     std::vector<int> gpus;  // by card position
     std::vector<std::int64_t> card_memory;  // MiB in real use, by card position; -1: not known
-    Mask above_watermark = 0;               // cards whose real use is
     std::int64_t disk_rate = 0;             // bytes/s
     Instant at;                             // of the sample; 0: there was none
 
@@ -71,18 +66,22 @@ struct Node {
     std::int64_t preprocessing = 0;  // cores that CPU-only jobs may not use
     std::int64_t card_memory = 0;    // of each card, when they are of one type
     int card_type = -1;              // of all its cards; -1: none, or several
-    bool mixed = false;              // cards of several types
+    bool mixed = false;              // cards of several types, or such as are cut into instances
     bool present = false;            // false after NodeRemoved
     bool draining = false, lost = false;
     Mask usable = 0;  // cards in order
+    std::shared_ptr<const Board> board;
+    std::span<const Domain> domains;  // of the board
+    std::uint64_t name_hash = 0;
     // Where its entries begin in the ledger, and for how many there is room.
     int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
     int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
-    std::vector<Card> cards;
-    std::vector<Domain> domains;  // never empty
-    std::vector<Core> cores;
-    std::vector<DiskUnit> disks;
     Live live;
+    Few<Mask, 2> domain_cards;  // by domain: the cards in it
+    std::vector<Card> cards;
+    std::vector<CardText> card_texts;
+    std::vector<std::shared_ptr<const Partitions>> partitions;  // by card, where any has them
+    std::vector<DiskUnit> disks;
     std::vector<Taint> taints;
     std::vector<Maintenance> windows;  // by start
     // Minutes for which a job may run that starts now, a step of `minutes_down`; closed: it takes none. Kept current by Cluster::advance.
@@ -90,12 +89,11 @@ struct Node {
     std::int64_t open_for = INT64_MAX;
 
     std::string name;
-    std::uint64_t name_hash = 0;
     std::uint32_t hardware_version = 0;
     NodeInventory inventory;
 
     bool takes_work() const { return present && !draining && !lost; }
-    Mask cards_in(int domain) const;
+    Mask cards_in(int domain) const { return domain < 0 ? 0 : domain_cards[static_cast<std::size_t>(domain)]; }
 };
 
 // The size a card is sold with: "a100-pcie-40gb" with 40536 MiB is a 40 GiB card.

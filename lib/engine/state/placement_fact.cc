@@ -1,49 +1,29 @@
 #include "state/placement_fact.h"
 
-#include <array>
-#include <vector>
-
 #include "crater/base/ids.h"
 #include "state/fact_hash.h"
 
 namespace crater::engine {
 namespace {
 
-// Whole numbers in a fixed order; most placements fit the room at hand.
+std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// Whole numbers in a fixed order.
 class Numbers {
   public:
     void add(std::int64_t value) {
-        if (count_ < few_.size() && many_.empty())
-            few_[count_++] = value;
-        else
-            spill(value);
+        hash_ = (hash_ ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+        hash_ ^= hash_ >> 32;
     }
-    // A set goes in as a sum of mixed numbers: its order does not matter.
-    void add_to_set(std::int64_t value) {
-        auto x = static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15;  // SplitMix64
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-        x = (x ^ x >> 27) * 0x94d049bb133111eb;
-        set_ += x ^ x >> 31;
-    }
-    std::uint64_t hash() {
-        add(static_cast<std::int64_t>(set_));
-        const std::int64_t* data = many_.empty() ? few_.data() : many_.data();
-        const std::size_t size = many_.empty() ? count_ : many_.size();
-        return hash64({reinterpret_cast<const char*>(data), size * sizeof *data}, static_cast<std::uint64_t>(FactKind::placement));
+    std::uint64_t hash(std::uint64_t set) {
+        add(number(set));
+        return mixed(number(hash_));
     }
 
   private:
-    void spill(std::int64_t value) {
-        if (many_.empty()) many_.assign(few_.begin(), few_.end());
-        many_.push_back(value);
-    }
-    std::array<std::int64_t, 64> few_;
-    std::size_t count_ = 0;
-    std::vector<std::int64_t> many_;
-    std::uint64_t set_ = 0;
+    std::uint64_t hash_ = mixed(static_cast<std::int64_t>(FactKind::placement));
 };
 
-std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::int64_t name_number(std::string_view name) { return name.empty() ? 0 : number(hash64(name)); }
 
 }  // namespace
@@ -58,9 +38,11 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocat
     for (const auto& slice : a.gpus) {
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+        if (slice.start >= 0) out.add(slice.start);
     }
-    for (const auto cpu : a.cpu_set) out.add_to_set(cpu);
-    return out.hash();
+    std::uint64_t cpus = 0;
+    for (const auto cpu : a.cpu_set) cpus += mixed(cpu);
+    return out.hash(cpus);
 }
 
 std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& node, const Slices& s) {
@@ -75,10 +57,11 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& n
     for (const auto& slice : s.cards) {
         out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
+        if (slice.start >= 0) out.add(slice.start);
     }
-    for (const int core : s.cores)
-        for (const auto cpu : node.cores[static_cast<std::size_t>(core)].cpus) out.add_to_set(cpu);
-    return out.hash();
+    std::uint64_t cpus = 0;
+    s.cores.each([&](std::size_t core) { cpus += node.board->facts[core]; });
+    return out.hash(cpus);
 }
 
 }  // namespace crater::engine

@@ -32,7 +32,7 @@ TEST(Registration, a_card_that_is_gone_stays_on_the_books_and_takes_no_work) {
     engine.apply(TaskFreed{"b", 0});
     EXPECT_EQ(engine.usage("team").gpu.value, 0);
     engine.apply(NodeSet{make_node("n1", 2)});
-    EXPECT_EQ(node_of(engine.pass(noon), "c"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "c"), "n1");
 }
 
 TEST(Registration, cards_are_known_by_uuid_when_their_indexes_move) {
@@ -40,15 +40,15 @@ TEST(Registration, cards_are_known_by_uuid_when_their_indexes_move) {
     engine.apply(NodeSet{make_node("n1", 2)});
     engine.apply(JobAdded{a_job("a").gpus(1000)});
     const auto plan = engine.pass(noon);
-    const auto held = allocation_of(plan, "a")->gpus[0];
+    const auto held = allocation_of(engine, plan, "a")->gpus[0];
     auto swapped = make_node("n1", 2);
     std::swap(swapped.gpus[0].uuid, swapped.gpus[1].uuid);
     engine.apply(NodeSet{swapped});
     engine.apply(JobAdded{a_job("b").gpus(1000).at(1)});
     const auto next = engine.pass(noon);
-    ASSERT_NE(allocation_of(next, "b"), nullptr);
-    EXPECT_NE(allocation_of(next, "b")->gpus[0].uuid, held.uuid);
-    EXPECT_EQ(allocation_of(next, "b")->gpus[0].index, held.index);
+    ASSERT_NE(allocation_of(engine, next, "b"), nullptr);
+    EXPECT_NE(allocation_of(engine, next, "b")->gpus[0].uuid, held.uuid);
+    EXPECT_EQ(allocation_of(engine, next, "b")->gpus[0].index, held.index);
 }
 
 TEST(Registration, a_restart_that_meets_a_changed_node_keeps_the_stored_placement) {
@@ -69,7 +69,7 @@ TEST(Registration, a_restart_that_meets_a_changed_node_keeps_the_stored_placemen
     EXPECT_EQ(engine.book("n1")->tasks, 1);
     EXPECT_EQ(engine.book("n1")->disk_used.value, gib);
     engine.apply(JobAdded{a_job("b").gpus(1000)});
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
     engine.apply(JobRemoved{"a"});
     EXPECT_EQ(engine.book("n1")->tasks, 1);
 }
@@ -84,8 +84,8 @@ TEST(Registration, unhealthy_and_mig_cards_take_nothing) {
     engine.apply(JobAdded{a_job("a").gpus(1000)});
     engine.apply(JobAdded{a_job("b").gpus(2000).at(1)});
     const auto plan = engine.pass(noon);
-    EXPECT_EQ(allocation_of(plan, "a")->gpus[0].index, 2);
-    EXPECT_EQ(engine.why("b", noon)->nodes[0].detail, "needs 2 healthy cards, it has 1 (card 0: XID 79)");
+    EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].index, 2);
+    EXPECT_EQ(engine.why("b", noon, {.nodes = true})->nodes[0].detail, "needs 2 healthy cards, it has 1 (card 0: XID 79)");
     EXPECT_TRUE(engine.admit(a_job("c").gpus(3000)));  // they may be mended
 }
 
@@ -102,7 +102,7 @@ TEST(Registration, a_node_may_leave_and_come_back) {
     EXPECT_TRUE(engine.pass(noon).placements.empty());
     EXPECT_EQ(engine.why("a", noon)->summary, "No node has registered yet.");
     engine.apply(NodeSet{make_node("n1", 1)});
-    EXPECT_EQ(node_of(engine.pass(noon), "a"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "a"), "n1");
 }
 
 TEST(Registration, a_lost_node_keeps_what_is_held_until_it_is_freed) {
@@ -117,7 +117,7 @@ TEST(Registration, a_lost_node_keeps_what_is_held_until_it_is_freed) {
     engine.apply(TaskFreed{"a", 0});
     EXPECT_TRUE(engine.pass(noon).placements.empty());
     engine.apply(NodeFlags{"n1", false, false});
-    EXPECT_EQ(node_of(engine.pass(noon), "b"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "b"), "n1");
 }
 
 TEST(Registration, amounts_beyond_all_reason_are_refused_not_wrapped) {

@@ -11,7 +11,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
     if (!job && !record && command.action == Action::cancel) return cancel_array(command, std::move(reply));
     const auto unknown = [&] { reply(fail(Code::not_found, "there is no job " + shown(command.job), "job")); };
     if (!job && !record) return unknown();
-    if (command.actor.role == Role::tenant && !tenant_below(job ? job->fixed->tenant : record->row.tenant, command.actor.tenant)) return unknown();
+    if (command.actor.role == Role::tenant && !tenant_below(job ? job->fixed->tenant : record->tenant(), command.actor.tenant)) return unknown();
 
     const auto answer = [&] {
         reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = command.job]() -> Result<JobRecordPtr> {
@@ -19,7 +19,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
             return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
         });
     };
-    const State state = job ? job->status().state : record->status.state;
+    const State state = job ? job->status().state : record->status().state;
     const bool over = state_row(state).terminal;
     const auto conflict = [&](const std::string& what) {
         reply(fail(Code::conflict, "the job has " + what + " as " + std::string(name_of(state)), "job"));
@@ -43,7 +43,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
                       .detail = by,
                       .since = now(),
-                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec.grace_period});
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec->grace_period});
     answer();
 }
 
@@ -51,7 +51,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
 void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
     std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
     for (const auto& [id, job] : jobs_) {
-        const auto& labels = job->fixed->spec.labels;
+        const auto& labels = job->fixed->spec->labels;
         const auto it = labels.find(std::string(api::array_label));
         if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
         if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
@@ -69,7 +69,7 @@ void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply
                          .reason = Reason::user_cancelled,
                          .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
                          .since = now(),
-                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec.grace_period});
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec->grace_period});
     }
     reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
         if (auto now_so = read_.job(id)) return now_so;
@@ -89,7 +89,7 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     CRATER_TRY(stored, stored_object<StoredStatus>(*status_text));
     job.fixed = std::make_shared<StoredSpec>(std::move(fixed));
     job.s = std::move(stored);
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     // What it waited for may have ended meanwhile; who resumes it wants it to run.
     std::erase_if(job.s.waits_for, [&](const std::string& other) {
         const Job* live = find(other);

@@ -82,7 +82,7 @@ Result<std::vector<std::string>> Scheduler::Impl::unmet_dependencies(const JobSp
     const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
         State state = State::pending;
         if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
-        else if (const auto record = read_.job(id)) state = record->status.state;
+        else if (const auto record = read_.job(id)) state = record->status().state;
         else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
         if (!state_row(state).terminal) {
             if (std::find(unmet.begin(), unmet.end(), id) == unmet.end()) unmet.push_back(id);
@@ -106,7 +106,7 @@ void Scheduler::Impl::ensure_tenant(const std::string& path) {
         TenantEntry& entry = tenants_[*it];
         entry.tenant.path = *it;
         engine_.apply(engine::TenantSet{entry.tenant});
-        write("tenant/" + *it, stored_text(entry.tenant));
+        write("tenant/" + *it, stored_value(entry.tenant));
     }
     if (!missing.empty()) touch_tenant(path);
 }
@@ -162,8 +162,8 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
             return same(known->id(), known->fixed->document_hash, "task_id");
         }
         if (const auto record = read_.job(command.task_id)) {
-            if (foreign(record->row.tenant)) return taken();
-            return same(command.task_id, record->document_hash, "task_id");
+            if (foreign(record->tenant())) return taken();
+            return same(command.task_id, record->document_hash(), "task_id");
         }
     }
 
@@ -195,7 +195,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     }
     if (!key.empty()) {
         const StoredIdempotency row{first_of(id), hash, now()};
-        write("idem/" + key, stored_text(row));
+        write("idem/" + key, stored_value(row));
         idempotency_[key] = row;
     }
     audit(command.actor, "submit", id, admitted->job.spec->name);
@@ -217,10 +217,14 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     fixed->preemptible = accepted.preemptible;
     fixed->submitted = accepted.submitted;
     fixed->notes = admitted.notes;
-    fixed->spec = *accepted.spec;
-    if (index >= 0) {
-        fixed->spec.array = 0;
-        fixed->spec.labels[std::string(api::array_label)] = id;
+    fixed->spec = accepted.spec;
+    if (const Job* first = index > 0 ? find(id + ".0") : nullptr) {
+        fixed->spec = first->fixed->spec;
+    } else if (index >= 0) {
+        JobSpec each = *accepted.spec;
+        each.array = 0;
+        each.labels[std::string(api::array_label)] = id;
+        fixed->spec = std::make_shared<const JobSpec>(std::move(each));
     }
 
     auto owned = std::make_unique<Job>();
@@ -229,11 +233,11 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     job.fresh = true;
     job.s.waits_for = unmet;
     job.blocked = !job.s.waits_for.empty();
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     status.id = job.id();
     status.submitted = job.fixed->submitted;
     status.reason = job.blocked ? Reason::waiting_for_dependency : Reason::submitted;
-    status.tasks.resize(static_cast<std::size_t>(job.fixed->spec.tasks));
+    status.tasks.resize(static_cast<std::size_t>(job.fixed->spec->tasks));
     for (std::size_t i = 0; i < status.tasks.size(); ++i) {
         status.tasks[i].index = static_cast<std::int64_t>(i);
         status.tasks[i].reason = status.reason;
@@ -261,16 +265,16 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
         Job* job = find(name);
         if (!job || state_row(job->status().state).terminal || !std::erase(job->s.waits_for, id)) continue;
         touch(*job);
-        const auto& after_ok = job->fixed->spec.after_ok;
+        const auto& after_ok = job->fixed->spec->after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
-            for (TaskStatus& task : job->status().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
+            for (TaskStatus& task : job->change().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);
             conclude(*job);
         } else if (job->s.waits_for.empty()) {
             job->blocked = false;
             engine_.apply(engine::JobUnblocked{name});
-            job->status().reason = Reason::submitted;
-            job->status().detail.clear();
+            job->change().reason = Reason::submitted;
+            job->change().detail.clear();
             touch(*job);
         }
     }
@@ -293,18 +297,18 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     }
     view.notes = std::move(admitted->notes);
     for (std::string& note : kept_without_effect(*admitted->job.spec)) view.notes.push_back(std::move(note));
+    auto plan = engine_.what_if(engine::SupposeSubmit{&admitted->job}, now());
     auto trace = engine_.would_place(admitted->job, now());
-    if (!trace) {
-        view.summary = trace.error().text();
-        return reply(std::move(view));
-    }
+    if (!plan || !trace) return reply(fail(std::move(plan ? trace.error() : plan.error())));
     view.fits_now = !trace->candidates.empty();
     if (view.fits_now) {
         view.nodes.push_back(trace->candidates.front().node);
         view.summary = "It would start at once on " + view.nodes.front() + ".";
     } else {
-        view.summary = trace->rejections.empty() ? "It would wait." : "It would wait: " + trace->rejections.front().detail + ".";
+        view.summary = plan->summary;
     }
+    if (actor.role == Role::tenant && plan->why) plan->why->holders.clear();  // others' jobs
+    view.plan = std::move(*plan);
     view.decision = std::move(*trace);
     reply(std::move(view));
 }

@@ -63,11 +63,11 @@ TEST(Admission, queue_by_name_by_type_and_by_likeness) {
     TestWorld w;
     w.add_agent("n1");
     JobSpec spec = gpu_job();
-    EXPECT_EQ(w.job(w.submit(spec))->row.queue, "training");
+    EXPECT_EQ(w.job(w.submit(spec))->row().queue, "training");
     spec.type = JobType::batch;
-    EXPECT_EQ(w.job(w.submit(spec))->row.queue, "offline");
-    EXPECT_EQ(w.job(w.submit(spec))->row.priority, 100);
-    EXPECT_TRUE(w.job(w.submit(spec))->row.preemptible);
+    EXPECT_EQ(w.job(w.submit(spec))->row().queue, "offline");
+    EXPECT_EQ(w.job(w.submit(spec))->row().priority, 100);
+    EXPECT_TRUE(w.job(w.submit(spec))->row().preemptible);
     spec.queue = "trainin";
     const Error error = w.submit_error(spec);
     EXPECT_EQ(error.field, "queue");
@@ -76,14 +76,14 @@ TEST(Admission, queue_by_name_by_type_and_by_likeness) {
     spec.type = JobType::unset;
     spec.command.argv = {"torchrun", "train.py"};
     const std::string id = w.submit(spec);
-    EXPECT_EQ(w.job(id)->row.type, JobType::training);
-    EXPECT_FALSE(w.job(id)->notes.empty());
+    EXPECT_EQ(w.job(id)->row().type, JobType::training);
+    EXPECT_FALSE(w.job(id)->notes().empty());
 }
 
 TEST(Admission, a_tenant_submits_below_itself_and_up_to_its_priority) {
     TestWorld w;
     w.add_agent("n1");
-    EXPECT_EQ(w.job(w.submit(gpu_job(), by("ann", Role::tenant, "research")))->row.tenant, "research");
+    EXPECT_EQ(w.job(w.submit(gpu_job(), by("ann", Role::tenant, "research")))->row().tenant, "research");
     JobSpec spec = gpu_job();
     spec.tenant = "research/vision";
     EXPECT_NE(w.submit(spec, by("ann", Role::tenant, "research")), "");
@@ -242,12 +242,12 @@ TEST(Admission, a_quota_policy_caps_the_whole_job) {
 TEST(Admission, what_is_only_kept_is_said_in_the_answer) {
     TestWorld w;
     w.add_agent("n1");
-    EXPECT_TRUE(w.job(w.submit(gpu_job()))->notes.empty());
+    EXPECT_TRUE(w.job(w.submit(gpu_job()))->notes().empty());
     JobSpec spec = gpu_job();
     spec.min_gpu_utilization_percent = 65;
     spec.resources.disk.io_profile = IoProfile::training;
     spec.resources.disk.io_weight = 200;
-    const auto notes = w.job(w.submit(spec))->notes;
+    const auto notes = w.job(w.submit(spec))->notes();
     for (const char* field : {"min_gpu_utilization_percent", "io_profile", "io_weight"})
         EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [&](const std::string& n) { return n.find(field) != std::string::npos; })) << field;
 }

@@ -20,19 +20,19 @@ std::string outbox_key(const char* kind, const std::string& task_id, std::int64_
 // The number rises with every status; the row is written with the change itself.
 void Scheduler::Impl::tell_alldata(Job& job) {
     if (job.fixed->task_id.empty()) return;
-    JobStatus& status = job.status();
-    const std::string name(alldata_name(status.state, status.reason));
+    const std::string name(alldata_name(job.status().state, job.status().reason));
     if (name == job.s.told) return;
     job.s.told = name;
+    JobStatus& status = job.change();
     ++status.sequence;
     if (!callbacks_on_) return;
     const NodeInventory* inventory = nullptr;
     if (const auto& held = status.tasks.front().allocation)
         if (const Node* node = find_node(held->node)) inventory = node->inventory.get();
-    api::TaskView view = task_view(*record_of(job), inventory);
+    api::TaskView view = task_view(status, inventory);
     view.at = now();
     Outbox::Item item{status.sequence, {.at = now(), .body = stored_text(view), .detail = {}}};
-    write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_text(item.callback));
+    write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_value(item.callback));
     when_durable([this, task_id = job.fixed->task_id, item = std::move(item)] {
         outbox_.add(task_id, item, now());
         pump_callbacks();
@@ -83,7 +83,7 @@ void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t
             log::error("a status callback was given up", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
             StoredCallback dead = item.callback;
             dead.detail = why;
-            write(outbox_key("dead", task_id, sequence), stored_text(dead));
+            write(outbox_key("dead", task_id, sequence), stored_value(dead));
             ++outbox_.dead;
         }
         problems_changed_ = problems_changed_ || hopeless;

@@ -56,6 +56,8 @@ Result<void> check(const Config& config) {
     if (config.heartbeat_timeout <= config.heartbeat_interval)
         return fail(Code::invalid, format(config.heartbeat_timeout) + " is not longer than heartbeat_interval, " + format(config.heartbeat_interval),
                     "heartbeat_timeout", "use some three times the interval");
+    if (config.defragmentation.interval < Millis(60'000))
+        return fail(Code::invalid, "too short: " + format(config.defragmentation.interval), "defragmentation.interval", "at least 1m; moves cost work");
     if (!config.log_level.empty()) CRATER_TRY_VOID(log::parse_level(config.log_level));
     for (const auto& [name, caps] : config.quota_policies) CRATER_TRY_VOID(check_id(name, "quota_policies"));
     if (config.plugin_budget < Millis(1) || config.plugin_budget > Millis(1'000))
@@ -86,7 +88,7 @@ std::vector<QueueSpec> Config::default_queues() {
 std::vector<std::string> changed_settings(const Config& a, const Config& b) { return codec::changed_fields(a, b); }
 
 bool reloadable(std::string_view setting) {
-    for (const std::string_view hot : {"scheduling", "queues", "quota_policies", "heartbeat_interval", "heartbeat_timeout", "sample_interval", "lost_grace",
+    for (const std::string_view hot : {"scheduling", "defragmentation", "queues", "quota_policies", "heartbeat_interval", "heartbeat_timeout", "sample_interval", "lost_grace",
                                        "decision_retention", "log_level"})
         if (setting == hot) return true;
     return setting == "scheduling_policy";  // of queues that name none: it is in their own settings already

@@ -47,6 +47,7 @@ struct Job {
     bool fresh = false;       // its spec is not written yet
     bool touched = false;     // in touched_jobs_
     bool freed = false;       // some of its tasks were freed since it was last queued
+    bool shown = false;       // readers may hold its status
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
@@ -54,9 +55,11 @@ struct Job {
     Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
-    std::shared_ptr<const JobSpec> spec() const { return {fixed, &fixed->spec}; }
-    JobStatus& status() { return s.status; }
-    const JobStatus& status() const { return s.status; }
+    const std::shared_ptr<const JobSpec>& spec() const { return fixed->spec; }
+    const JobStatus& status() const { return *s.status; }
+    // The status to be changed. Readers keep the one they have: the first change after it was shown makes a new one, so what `status` gave
+    // before is out of date then.
+    JobStatus& change();
     bool holds() const;
 };
 
@@ -140,7 +143,12 @@ class Scheduler::Impl {
     void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
     void put_token(const Token& token);
     // ---- questions.cc ----
-    void why(const std::string& job, Reply<engine::Why> reply);
+    void why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply);
+    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
+    // ---- plans.cc ----
+    void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
+    void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);
+    void defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply);
     // ---- plugins.cc ----
     void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----
@@ -205,7 +213,7 @@ class Scheduler::Impl {
     void touch(Node& node);
     void touch_queue(const std::string& name);
     void touch_tenant(const std::string& path);  // and its ancestors
-    JobRecordPtr record_of(const Job& job) const;
+    JobRecordPtr record_of(Job& job) const;
     void fill_row(Node& node);
     void gather();              // what was touched, into the open batch
     std::vector<api::Problem> problems() const;
@@ -285,6 +293,7 @@ class Scheduler::Impl {
     void stray_gone(Node& node, const TaskKey& key);
     void ask_for_strays(Node& node);
     void check_heartbeats();
+    void defrag_now_and_then();  // every second: whether it is time for it
     void check_maintenance();  // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
@@ -360,6 +369,7 @@ class Scheduler::Impl {
     bool problems_changed_ = true, free_changed_ = true;
     std::int64_t slow_commit_us_ = 0;
     Instant slow_since_;
+    Instant defragged_;  // when jobs were last moved, or it was looked whether any should be
     std::uint64_t stored_hash_ = 0;
 
     struct TableQuestion {
@@ -385,6 +395,9 @@ class Scheduler::Impl {
     TimerId callback_timer_ = 0;
     Instant callback_armed_;
 };
+
+// Caps with a change made to them; those it does not name stay.
+void merge_caps(Quota& caps, const Quota& change);
 
 // What the spec says and this version only keeps, a sentence each.
 std::vector<std::string> kept_without_effect(const JobSpec& spec);

@@ -17,7 +17,7 @@ bool holding(const TaskStatus& task) { return state_row(task.state).holds; }
 
 }  // namespace
 
-bool Job::holds() const { return std::any_of(s.status.tasks.begin(), s.status.tasks.end(), holding); }
+bool Job::holds() const { return std::any_of(status().tasks.begin(), status().tasks.end(), holding); }
 
 Job* Scheduler::Impl::find(const std::string& id) {
     const auto it = jobs_.find(id);
@@ -36,7 +36,7 @@ void Scheduler::Impl::set_task(Job& job, TaskStatus& task, State state, Reason r
 
 // The job's state follows from its tasks'. Within one state a single task's phases and reasons are the job's.
 void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     std::vector<State> states;
     for (const TaskStatus& task : status.tasks) states.push_back(task.state);
     State next = job_state(states);
@@ -77,11 +77,11 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     Job* found = find(placement.job);
     CRATER_CHECK(found, "a job was placed that is not known: " + placement.job);
     Job& job = *found;
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     const bool first = status.tasks.front().attempt == 0;
     job.s.placed = at;
     std::string nodes;
-    for (const auto& [index, allocation] : placement.tasks) {
+    for (const auto& [index, allocation] : engine_.allocations(placement)) {
         TaskStatus& task = status.tasks.at(static_cast<std::size_t>(index));
         set_task(job, task, State::preparing, Reason::placed, "on " + allocation.node);
         ++task.attempt;
@@ -101,7 +101,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
         queue.waits_changed = true;
         if (env_.metrics) env_.metrics->observe(metric::queue_wait, waited, {job.fixed->queue});
     }
-    if (nodes.size() > 200) nodes = "on " + std::to_string(placement.tasks.size()) + " tasks' nodes";
+    if (nodes.size() > 200) nodes = "on " + std::to_string(placement.tasks) + " tasks' nodes";
     settle(job, Reason::placed, nodes);
 }
 
@@ -125,7 +125,7 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
                          .counts = true,
                          .preemptor = preemption.preemptor,
                          .since = now(),
-                         .grace = victim->fixed->spec.grace_period});
+                         .grace = victim->fixed->spec->grace_period});
 }
 
 // ---- stopping ------------------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     // So that the engine counts on its slices and asks for no others.
     if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
     bool told = false;
-    for (TaskStatus& task : job.status().tasks) {
+    for (TaskStatus& task : job.change().tasks) {
         if (!holding(task)) {
             // What waits again or was waiting has nothing to stop.
             if (!order.requeue && !terminal(task.state) && may_change(task.state, order.outcome))
@@ -153,7 +153,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     settle(job, order.reason, told ? (order.detail.empty() ? "stopping" : order.detail) : order.detail);
     // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more.
     if (!order.requeue)
-        for (TaskStatus& task : job.status().tasks)
+        for (TaskStatus& task : job.change().tasks)
             if (task.state == State::lost) give_up(job, task, order.detail);
     conclude(job);
 }
@@ -171,7 +171,7 @@ void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
 }
 
 bool Scheduler::Impl::may_restart(const Job& job) const {
-    const Restart& restart = job.fixed->spec.restart;
+    const Restart& restart = job.fixed->spec->restart;
     return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s.stop;
 }
 
@@ -199,14 +199,14 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     settle(job, why, words);
 
     if (restart) {
-        ++job.status().restarts;
+        ++job.change().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
-                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec.restart.max) + " after " +
+                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec->restart.max) + " after " +
                                    (detail.empty() ? std::string(name_of(reason)) : detail),
                          .requeue = true,
                          .since = now(),
-                         .grace = job.fixed->spec.grace_period});
+                         .grace = job.fixed->spec->grace_period});
         return;
     }
     // A gang does not go on without one of its tasks.
@@ -216,7 +216,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
                          .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
                          .requeue = !terminal(next),
                          .since = now(),
-                         .grace = job.fixed->spec.grace_period});
+                         .grace = job.fixed->spec->grace_period});
         return;
     }
     conclude(job);
@@ -241,7 +241,7 @@ void Scheduler::Impl::conclude(Job& job) {
 }
 
 void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail, bool counts) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     if (counts) ++status.preemptions;
     for (TaskStatus& task : status.tasks) {
         if (task.allocation) {
@@ -299,7 +299,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
                                 .detail = detail,
                                 .requeue = true,
                                 .since = now(),
-                                .grace = job.fixed->spec.grace_period});
+                                .grace = job.fixed->spec->grace_period});
     settle(job, Reason::node_lost, detail);
     conclude(job);
 }
@@ -307,7 +307,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
 // ---- deadlines -----------------------------------------------------------------------------------------------------------------
 
 Instant Scheduler::Impl::deadline_of(const Job& job) const {
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     const JobStatus& status = job.status();
     Instant first;
     const auto consider = [&](Instant at) {
@@ -367,7 +367,7 @@ void Scheduler::Impl::on_deadlines() {
 }
 
 void Scheduler::Impl::on_deadline(Job& job) {
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     const Instant at = now();
     if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s.late && at >= job.status().submitted + spec.max_queue_time) {
         job.s.late = true;
@@ -376,10 +376,12 @@ void Scheduler::Impl::on_deadline(Job& job) {
         event("job", job.id(), "sla_missed", std::string(name_of(Reason::max_queue_time)), words);
         touch(job);
     }
-    for (TaskStatus& task : job.status().tasks) {
+    for (std::size_t i = 0; i < job.status().tasks.size(); ++i) {
+        const TaskStatus& task = job.status().tasks[i];
         if (task.state != State::lost) continue;
         const bool settled = task.started && task.since - task.started > settled_run;
-        if (at >= task.since + (settled ? config_.lost_grace : Millis(0))) give_up(job, task, "node " + task.allocation->node + " did not come back");
+        if (at >= task.since + (settled ? config_.lost_grace : Millis(0)))
+            give_up(job, job.change().tasks[i], "node " + task.allocation->node + " did not come back");
         if (job.retired) return;
     }
     if (job.s.stop) {
@@ -394,7 +396,7 @@ void Scheduler::Impl::on_deadline(Job& job) {
     }
     const auto fail_with = [&](Reason reason, std::string words) {
         const bool restart = reason == Reason::prepare_timeout && may_restart(job);
-        if (restart) ++job.status().restarts;
+        if (restart) ++job.change().restarts;
         order_stop(job, {.outcome = restart ? State::preempted : State::failed,
                          .reason = reason,
                          .detail = std::move(words),

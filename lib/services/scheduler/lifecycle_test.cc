@@ -14,7 +14,7 @@ TEST(Lifecycle, from_submit_to_the_end) {
     ASSERT_EQ(a.launches.size(), 1u);
     EXPECT_EQ(a.launches[0].attempt(), 1);
     EXPECT_EQ(w.state(id), State::running);
-    EXPECT_EQ(w.job(id)->row.nodes, Names{"n1"});
+    EXPECT_EQ(w.job(id)->row().nodes, Names{"n1"});
     EXPECT_EQ(w.scheduler->read().node("n1")->held.size(), 1u);
     EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 1);
 
@@ -22,7 +22,7 @@ TEST(Lifecycle, from_submit_to_the_end) {
     w.run();
     EXPECT_EQ(w.state(id), State::finished);
     EXPECT_EQ(w.states(id), (Names{"Pending", "Preparing", "Running", "Finished"}));
-    EXPECT_EQ(w.job(id)->status.tasks[0].exit_code, 0);
+    EXPECT_EQ(w.job(id)->status().tasks[0].exit_code, 0);
     EXPECT_TRUE(a.waiting.empty()) << "every report is acknowledged";
     EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 0);
     EXPECT_TRUE(w.scheduler->read().node("n1")->node.cards[0].slices.empty());
@@ -86,7 +86,7 @@ TEST(Lifecycle, cancel_stops_with_grace) {
     const std::string id = w.submit(gpu_job());
     ASSERT_TRUE(w.act(id, Action::cancel));
     EXPECT_EQ(w.state(id), State::running);
-    EXPECT_EQ(w.job(id)->status.reason, Reason::user_cancelled);
+    EXPECT_EQ(w.job(id)->status().reason, Reason::user_cancelled);
     ASSERT_EQ(a.stops.size(), 1u);
     EXPECT_EQ(a.stops[0].grace_ms(), 10'000);
     EXPECT_EQ(a.stops[0].outcome(), "Cancelled");
@@ -124,8 +124,8 @@ TEST(Lifecycle, a_failed_task_fails_its_gang_and_stops_the_rest) {
     EXPECT_EQ(w.state(id), State::failed);
     EXPECT_EQ(a.stops.size(), 2u);
     EXPECT_TRUE(a.held.empty());
-    EXPECT_EQ(w.job(id)->status.tasks[0].state, State::cancelled);
-    EXPECT_EQ(w.job(id)->status.tasks[1].exit_code, 3);
+    EXPECT_EQ(w.job(id)->status().tasks[0].state, State::cancelled);
+    EXPECT_EQ(w.job(id)->status().tasks[1].exit_code, 3);
     EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 0);
 }
 
@@ -143,7 +143,7 @@ TEST(Lifecycle, restart_on_failure_takes_the_whole_gang_and_ends_at_its_maximum)
         w.run();
     }
     EXPECT_EQ(w.state(id), State::failed);
-    EXPECT_EQ(w.job(id)->status.restarts, 2);
+    EXPECT_EQ(w.job(id)->status().restarts, 2);
     EXPECT_EQ(a.launches.size(), 6u);
 }
 
@@ -154,7 +154,7 @@ TEST(Lifecycle, a_preempted_job_waits_again_with_its_place_and_starts_its_next_a
     low.preemptible = true;
     low.priority = {100};
     const std::string victim = w.submit(low);
-    const Instant submitted = w.job(victim)->row.submitted;
+    const Instant submitted = w.job(victim)->row().submitted;
     w.run(minutes(1));
     JobSpec high = gpu_job(4, "high");
     high.priority = {700};
@@ -165,8 +165,8 @@ TEST(Lifecycle, a_preempted_job_waits_again_with_its_place_and_starts_its_next_a
     EXPECT_EQ(w.state(preemptor), State::running);
     EXPECT_EQ(w.state(victim), State::pending);
     EXPECT_EQ(w.states(victim), (Names{"Pending", "Preparing", "Running", "Preempting", "Preempted", "Pending"}));
-    EXPECT_EQ(w.job(victim)->row.preemptions, 1);
-    EXPECT_EQ(w.job(victim)->row.submitted, submitted);
+    EXPECT_EQ(w.job(victim)->row().preemptions, 1);
+    EXPECT_EQ(w.job(victim)->row().submitted, submitted);
     a.finish(a.launches[1]);
     w.run(seconds(1));
     ASSERT_EQ(a.launches.size(), 3u);
@@ -184,7 +184,7 @@ TEST(Lifecycle, a_task_that_never_gets_ready_fails_by_the_time_limit_of_preparin
     EXPECT_EQ(w.state(id), State::preparing);
     w.run(minutes(2));
     EXPECT_EQ(w.state(id), State::failed);
-    EXPECT_EQ(w.job(id)->status.reason, Reason::prepare_timeout);
+    EXPECT_EQ(w.job(id)->status().reason, Reason::prepare_timeout);
 }
 
 TEST(Lifecycle, the_time_limit_ends_a_run) {
@@ -197,7 +197,7 @@ TEST(Lifecycle, the_time_limit_ends_a_run) {
     EXPECT_EQ(w.state(id), State::running);
     w.run(minutes(2));
     EXPECT_EQ(w.state(id), State::failed);
-    EXPECT_EQ(w.job(id)->status.reason, Reason::time_limit);
+    EXPECT_EQ(w.job(id)->status().reason, Reason::time_limit);
     ASSERT_EQ(a.stops.size(), 1u);
 }
 
@@ -211,7 +211,7 @@ TEST(Lifecycle, dependents_start_when_what_they_wait_for_ended_well_and_fail_oth
     JobSpec any = gpu_job();
     any.after_any = {second};
     const std::string third = w.submit(any);
-    EXPECT_EQ(w.job(second)->status.reason, Reason::waiting_for_dependency);
+    EXPECT_EQ(w.job(second)->status().reason, Reason::waiting_for_dependency);
     EXPECT_EQ(a.launches.size(), 1u);
     a.finish(a.launches[0]);
     w.run(seconds(1));
@@ -224,7 +224,7 @@ TEST(Lifecycle, dependents_start_when_what_they_wait_for_ended_well_and_fail_oth
     w.run(seconds(1));
     EXPECT_EQ(w.state(third), State::running);
     EXPECT_EQ(w.state(fourth), State::failed);
-    EXPECT_EQ(w.job(fourth)->status.reason, Reason::dependency_failed);
+    EXPECT_EQ(w.job(fourth)->status().reason, Reason::dependency_failed);
     needs.after_ok = {"job-nowhere"};
     EXPECT_EQ(w.submit_error(needs).field, "after_ok");
 }
@@ -278,13 +278,13 @@ TEST(Waiting, the_reason_says_what_for_after_the_first_pass_and_holds_after_a_re
     poor.tenant = "poor";
     w.submit(poor);
     const std::string quota = w.submit(poor);
-    EXPECT_EQ(w.job(quota)->status.reason, Reason::submitted) << "not looked at yet";
+    EXPECT_EQ(w.job(quota)->status().reason, Reason::submitted) << "not looked at yet";
     w.run(seconds(2));
     const auto holds = [&] {
         for (const auto& [id, reason] : {std::pair{cards, Reason::waiting_for_gpu}, {memory, Reason::waiting_for_memory}, {quota, Reason::waiting_for_quota}}) {
-            EXPECT_EQ(name_of(w.job(id)->status.reason), name_of(reason));
-            EXPECT_EQ(name_of(w.job(id)->row.reason), name_of(reason));
-            EXPECT_EQ(name_of(w.job(id)->status.tasks[0].reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->status().reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->row().reason), name_of(reason));
+            EXPECT_EQ(name_of(w.job(id)->status().tasks[0].reason), name_of(reason));
             EXPECT_EQ(w.states(id), (std::vector<std::string>{"Pending"})) << "no step of its history";
         }
     };
@@ -295,7 +295,7 @@ TEST(Waiting, the_reason_says_what_for_after_the_first_pass_and_holds_after_a_re
     a.finish(a.launches[0]);
     w.run(seconds(2));
     EXPECT_EQ(w.state(cards), State::running);
-    EXPECT_EQ(name_of(w.job(cards)->status.reason), "process_started");
+    EXPECT_EQ(name_of(w.job(cards)->status().reason), "process_started");
 }
 
 TEST(Waiting, a_gang_whose_tasks_do_not_all_fit_says_so) {
@@ -307,7 +307,7 @@ TEST(Waiting, a_gang_whose_tasks_do_not_all_fit_says_so) {
     gang.tasks = 2;
     const std::string id = w.submit(gang);
     w.run(seconds(2));
-    EXPECT_EQ(name_of(w.job(id)->status.reason), "waiting_for_gang");
+    EXPECT_EQ(name_of(w.job(id)->status().reason), "waiting_for_gang");
 }
 
 TEST(Waiting, nothing_is_written_while_the_reason_stays) {

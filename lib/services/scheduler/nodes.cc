@@ -134,7 +134,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     node.heard_us = env_.clock.ticks_us();
     node.last_heartbeat = now();
 
-    if (!fresh && stored_text(*inventory) != stored_text(*node.inventory)) {
+    if (!fresh && stored_value(*inventory) != stored_value(*node.inventory)) {
         check_devices(node, *inventory);
         node.inventory = inventory;
         node.inventory_touched = true;
@@ -192,7 +192,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
                               .reason = Reason::device_lost,
                               .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
                               .since = now(),
-                              .grace = job->fixed->spec.grace_period});
+                              .grace = job->fixed->spec->grace_period});
             break;
         }
     }
@@ -215,7 +215,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
         if (expected.contains(key)) continue;
         const Job* job = find(key.job);
         const auto record = job ? nullptr : read_.job(key.job);
-        const JobStatus* status = job ? &job->status() : record ? &record->status : nullptr;
+        const JobStatus* status = job ? &job->status() : record ? &record->status() : nullptr;
         const auto index = static_cast<std::size_t>(key.task);
         const bool this_attempt = status && key.task >= 0 && index < status->tasks.size() && status->tasks[index].attempt == key.attempt;
         if (this_attempt && final_state(state)) continue;  // its report comes and is acknowledged
@@ -233,13 +233,15 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
     for (const TaskKey& key : expected) {
         Job* job = find(key.job);
         CRATER_CHECK(job, "a node holds a task of a job that is not known: " + key.job);
-        TaskStatus& task = job->status().tasks.at(static_cast<std::size_t>(key.task));
-        if (task.attempt != key.attempt || !state_row(task.state).holds) continue;  // changed by what was done for an earlier one
+        const auto index = static_cast<std::size_t>(key.task);
+        const TaskStatus& seen = job->status().tasks.at(index);
+        if (seen.attempt != key.attempt || !state_row(seen.state).holds) continue;  // changed by what was done for an earlier one
         const auto it = held.find(key);
         if (it != held.end()) {
             if (final_state(it->second)) {
                 // Its report follows. Lost is a state that the report may leave directly.
-            } else if (task.state == State::lost) {
+            } else if (seen.state == State::lost) {
+                TaskStatus& task = job->change().tasks[index];
                 const State now_so = it->second == State::running || it->second == State::preempting ? State::running : State::preparing;
                 set_task(*job, task, now_so, Reason::agent_restarted, other_agent ? "taken over by the node's agent" : "the node is back");
                 if (now_so == State::running && !task.started) task.started = now();
@@ -248,12 +250,13 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                 settle(*job, task.reason, task.detail);
             }
             if (job->s.stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s.stop);
-        } else if (task.state == State::preparing && !job->s.stop && !other_agent) {
-            order_launch(*job, task);  // it was never received
+        } else if (seen.state == State::preparing && !job->s.stop && !other_agent) {
+            order_launch(*job, seen);  // it was never received
         } else if (job->s.stop) {
-            task_ended(*job, task, job->s.stop->outcome, job->s.stop->reason, job->s.stop->detail, -1, now());
+            task_ended(*job, job->change().tasks[index], job->s.stop->outcome, job->s.stop->reason, job->s.stop->detail, -1, now());
         } else {
             // It ran, or may have, and its agent knows nothing of it: the machine started anew. Nothing is left there that could still run.
+            TaskStatus& task = job->change().tasks[index];
             lose_task(*job, task, "its node came back without it");
             free_slices(*job, task);
             set_task(*job, task, State::pending, Reason::node_lost, "its node came back without it");
@@ -263,7 +266,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                               .detail = "node " + node.name + " came back without it",
                               .requeue = true,
                               .since = now(),
-                              .grace = job->fixed->spec.grace_period});
+                              .grace = job->fixed->spec->grace_period});
         }
     }
 }
@@ -341,12 +344,12 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
 
     Job* job = find(key.job);
     const auto index = static_cast<std::size_t>(key.task);
-    TaskStatus* task = job && key.task >= 0 && index < job->status().tasks.size() ? &job->status().tasks[index] : nullptr;
-    const bool ours = task && task->attempt == key.attempt && state_row(task->state).holds && task->allocation && task->allocation->node == node.name;
+    const TaskStatus* seen = job && key.task >= 0 && index < job->status().tasks.size() ? &job->status().tasks[index] : nullptr;
+    const bool ours = seen && seen->attempt == key.attempt && state_row(seen->state).holds && seen->allocation && seen->allocation->node == node.name;
     if (!ours) {
         if (final_state(state)) return stray_gone(node, key);
         const auto record = job ? nullptr : read_.job(key.job);
-        const auto& tasks = job ? job->status().tasks : record ? record->status.tasks : std::vector<TaskStatus>{};
+        const auto& tasks = job ? job->status().tasks : record ? record->status().tasks : std::vector<TaskStatus>{};
         // Repeated words about an attempt whose end is known change nothing; an attempt that was given up is told to go.
         const bool ended_here = index < tasks.size() && tasks[index].attempt == key.attempt && state_row(tasks[index].state).terminal;
         if (!ended_here && !node.strays.contains(key)) {
@@ -362,10 +365,11 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
         touch(*job);
     }
     if (state == State::pending) return;  // a word this scheduler does not know
+    TaskStatus* const task = &job->change().tasks[index];
     if (final_state(state)) return task_ended(*job, *task, state, reason, report.detail(), report.exit_code(), at);
 
     if (state == State::running && !task->started) task->started = at ? at : now();
-    if (state == State::running && !job->status().started) job->status().started = task->started;
+    if (state == State::running && !job->status().started) job->change().started = task->started;
     const bool phase = state == task->state && (state == State::preparing || state == State::ready);
     if (phase && reason != Reason::none && (reason != task->reason || report.detail() != task->detail)) {
         task->reason = reason;
@@ -386,9 +390,9 @@ void Scheduler::Impl::on_refused(Node& node, const proto::OrderRefused& refused)
     Job* job = find(refused.job());
     const auto index = static_cast<std::size_t>(refused.task());
     if (!job || refused.task() < 0 || index >= job->status().tasks.size()) return;
-    TaskStatus& task = job->status().tasks[index];
-    if (task.attempt != refused.attempt() || task.state != State::preparing || !task.allocation || task.allocation->node != node.name) return;
-    task_ended(*job, task, State::failed, refused.code() == "unenforceable" ? Reason::unenforceable : Reason::rejected, refused.message(), -1, now());
+    const TaskStatus& seen = job->status().tasks[index];
+    if (seen.attempt != refused.attempt() || seen.state != State::preparing || !seen.allocation || seen.allocation->node != node.name) return;
+    task_ended(*job, job->change().tasks[index], State::failed, refused.code() == "unenforceable" ? Reason::unenforceable : Reason::rejected, refused.message(), -1, now());
 }
 
 // ---- standing ------------------------------------------------------------------------------------------------------------------
@@ -433,8 +437,9 @@ void Scheduler::Impl::lose_node(Node& node, const std::string& detail) {
     for (const auto& [key, attempt] : here) {
         Job* job = find(key.first);
         if (!job) continue;
-        TaskStatus& task = job->status().tasks.at(static_cast<std::size_t>(key.second));
-        if (task.attempt != attempt || !state_row(task.state).holds) continue;
+        const TaskStatus& seen = job->status().tasks.at(static_cast<std::size_t>(key.second));
+        if (seen.attempt != attempt || !state_row(seen.state).holds) continue;
+        TaskStatus& task = job->change().tasks[static_cast<std::size_t>(key.second)];
         lose_task(*job, task, detail);
         if (job->s.stop && !job->s.stop->requeue) give_up(*job, task, detail);  // nobody wants it back
     }
@@ -465,7 +470,7 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
                               .detail = "node " + name + " is drained",
                               .requeue = true,
                               .since = now(),
-                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec.grace_period});
+                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec->grace_period});
         }
     }
     touch(*node);

@@ -70,7 +70,7 @@ TEST(Nodes, the_jobs_of_a_lost_node_wait_again_and_the_old_attempts_are_ended_wh
     EXPECT_TRUE(w.scheduler->read().cluster().problems.empty());
     // Its cards are offered again.
     const std::string big = w.submit(gpu_job(4));
-    EXPECT_EQ(w.job(big)->row.nodes, std::vector<std::string>{"n1"});
+    EXPECT_EQ(w.job(big)->row().nodes, std::vector<std::string>{"n1"});
 }
 
 TEST(Nodes, a_task_that_ran_long_is_waited_for_and_taken_back) {
@@ -161,9 +161,9 @@ TEST(Nodes, drain_stops_new_work_and_evict_moves_what_runs) {
     w.run(seconds(1));
     ASSERT_EQ(a.stops.size(), 1u);
     EXPECT_EQ(w.state(id), State::running);
-    EXPECT_EQ(w.job(id)->row.nodes, std::vector<std::string>{"n2"});
+    EXPECT_EQ(w.job(id)->row().nodes, std::vector<std::string>{"n2"});
     EXPECT_EQ(b.launches.size(), 2u);
-    EXPECT_EQ(w.job(id)->row.preemptions, 0);
+    EXPECT_EQ(w.job(id)->row().preemptions, 0);
     drain(false, false);
     EXPECT_EQ(w.scheduler->read().node("n1")->node.state, NodeState::up);
 }
@@ -241,7 +241,7 @@ TEST(Nodes, a_card_that_is_gone_fails_its_tasks_with_that_cause) {
     a.dial(*w.scheduler, *w.loop);
     w.run(seconds(1));
     EXPECT_EQ(w.state(id), State::failed);
-    EXPECT_EQ(w.job(id)->status.reason, Reason::device_lost);
+    EXPECT_EQ(w.job(id)->status().reason, Reason::device_lost);
 }
 
 TEST(Nodes, tables_are_the_agents_own) {

@@ -50,7 +50,7 @@ void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std
     const TaskStatus& task = job->status().tasks.at(static_cast<std::size_t>(index));
     // Meanwhile it may have been given up; then its node hears of it when it comes back.
     if (task.attempt != attempt || !state_row(task.state).holds || !task.allocation) return;
-    const JobSpec& spec = job->fixed->spec;
+    const JobSpec& spec = *job->fixed->spec;
     proto::ToAgent message;
     proto::Launch& launch = *message.mutable_launch();
     launch.set_job(id);

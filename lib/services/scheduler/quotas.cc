@@ -13,7 +13,7 @@ void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::Q
     queue.stored.spec = std::move(spec);
     engine_.apply(engine::QueueSet{queue.stored.spec});
     problems_changed_ = true;  // it may name a plugin that is not there
-    write("queue/" + name, stored_text(queue.stored));
+    write("queue/" + name, stored_value(queue.stored));
     audit(actor, "set_queue", name, stored_text(queue.stored.spec));
     event("queue", name, "set", "", "by " + actor.name);
     touch_queue(name);
@@ -25,11 +25,7 @@ void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::Q
 }
 
 // What the change does not name stays. A cap below zero is how the document's `null` arrives: the cap is lifted.
-void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply) {
-    if (refuse_when_stopped(reply)) return;
-    if (auto good = check_tenant(path, "tenant"); !good) return reply(fail(std::move(good.error())));
-    ensure_tenant(path);
-    Tenant& tenant = tenants_.at(path).tenant;
+void merge_caps(Quota& caps, const Quota& change) {
     const auto merge = [](auto& cap, const auto& wanted) {
         if (!wanted) return;
         bool lifted = false;
@@ -38,17 +34,25 @@ void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange&
         if (lifted) cap.reset();
         else cap = wanted;
     };
-    merge(tenant.hard.gpu, change.hard.gpu);
-    merge(tenant.hard.gpu_memory, change.hard.gpu_memory);
-    merge(tenant.hard.cpu, change.hard.cpu);
-    merge(tenant.hard.memory, change.hard.memory);
-    merge(tenant.hard.disk, change.hard.disk);
-    merge(tenant.hard.iops, change.hard.iops);
-    merge(tenant.hard.jobs, change.hard.jobs);
+    merge(caps.gpu, change.gpu);
+    merge(caps.gpu_memory, change.gpu_memory);
+    merge(caps.cpu, change.cpu);
+    merge(caps.memory, change.memory);
+    merge(caps.disk, change.disk);
+    merge(caps.iops, change.iops);
+    merge(caps.jobs, change.jobs);
+}
+
+void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply) {
+    if (refuse_when_stopped(reply)) return;
+    if (auto good = check_tenant(path, "tenant"); !good) return reply(fail(std::move(good.error())));
+    ensure_tenant(path);
+    Tenant& tenant = tenants_.at(path).tenant;
+    merge_caps(tenant.hard, change.hard);
     if (change.max_priority) tenant.max_priority = *change.max_priority;
     if (change.max_pending) tenant.max_pending = *change.max_pending;
     engine_.apply(engine::TenantSet{tenant});
-    write("tenant/" + path, stored_text(tenant));
+    write("tenant/" + path, stored_value(tenant));
     audit(actor, "set_quota", path, stored_text(tenant));
     event("quota", path, "set", "", "by " + actor.name);
     touch_tenant(path);

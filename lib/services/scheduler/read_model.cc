@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "crater/base/ids.h"
 #include "read_model_update.h"
@@ -10,9 +10,24 @@
 namespace crater::scheduler {
 namespace {
 
-using Key = std::pair<std::int64_t, std::string>;  // submitted, id
-
-Key key_of(const JobRecord& job) { return {job.row.submitted.ms, job.row.id}; }
+// Rows by the time of their submission; searched by a time alone too.
+struct ByTime {
+    using is_transparent = void;
+    bool operator()(const JobRecordPtr& a, const JobRecordPtr& b) const {
+        const Instant at = a->status().submitted, other = b->status().submitted;
+        return at != other ? at < other : a->id() < b->id();
+    }
+    bool operator()(const JobRecordPtr& a, Instant at) const { return a->status().submitted < at; }
+    bool operator()(Instant at, const JobRecordPtr& b) const { return at < b->status().submitted; }
+};
+// Rows by id, which lies in the row only.
+struct ById {
+    using is_transparent = void;
+    static std::string_view of(const JobRecordPtr& job) { return job->id(); }
+    static std::string_view of(std::string_view id) { return id; }
+    std::size_t operator()(const auto& job) const { return std::hash<std::string_view>()(of(job)); }
+    bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
+};
 
 bool below(const std::string& tenant, const std::string& root) {
     return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
@@ -26,21 +41,20 @@ bool has_label(const std::map<std::string, std::string>& labels, const std::stri
 }
 
 bool matches(const JobRecord& job, const JobFilter& f) {
-    const api::JobRow& row = job.row;
-    if (f.type && row.type != *f.type) return false;
-    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), row.state) == f.states.end()) return false;
-    if (!f.queue.empty() && row.queue != f.queue) return false;
-    if (!f.tenant.empty() && !below(row.tenant, f.tenant)) return false;
-    if (!f.user.empty() && row.user != f.user) return false;
-    if (!f.name.empty() && row.name.find(f.name) == std::string::npos && row.id.find(f.name) == std::string::npos) return false;
-    if (!f.node.empty() && std::find(row.nodes.begin(), row.nodes.end(), f.node) == row.nodes.end()) return false;
-    if (!f.label.empty() && !has_label(job.spec->labels, f.label)) return false;
-    return !f.since || row.submitted >= f.since;
+    if (f.type && job.spec().type != *f.type) return false;
+    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.status().state) == f.states.end()) return false;
+    if (!f.queue.empty() && job.queue() != f.queue) return false;
+    if (!f.tenant.empty() && !below(job.tenant(), f.tenant)) return false;
+    if (!f.user.empty() && job.user() != f.user) return false;
+    if (!f.name.empty() && job.name().find(f.name) == std::string::npos && job.id().find(f.name) == std::string::npos) return false;
+    if (!f.node.empty() && !job.runs_on(f.node)) return false;
+    if (!f.label.empty() && !has_label(job.spec().labels, f.label)) return false;
+    return !f.since || job.status().submitted >= f.since;
 }
 
 template <class F>
 void for_each_held_node(const JobRecord& job, F use) {
-    for (const TaskStatus& task : job.status.tasks)
+    for (const TaskStatus& task : job.status().tasks)
         if (task.allocation && state_row(task.state).holds) use(task.allocation->node);
 }
 
@@ -52,13 +66,13 @@ std::string number_key(std::int64_t n) {
     for (int i = 15; i >= 0; --i, bits >>= 4) out[static_cast<std::size_t>(i)] = "0123456789abcdef"[bits & 15];
     return out;
 }
-using SortKey = std::string (*)(const api::JobRow&);
+using SortKey = std::string (*)(const JobRecord&);
 SortKey sort_key(std::string_view column) {
-    if (column == "submitted") return [](const api::JobRow& j) { return number_key(j.submitted.ms); };
-    if (column == "name") return [](const api::JobRow& j) { return j.name; };
-    if (column == "state") return [](const api::JobRow& j) { return std::string(name_of(j.state)); };
-    if (column == "priority") return [](const api::JobRow& j) { return number_key(j.priority); };
-    if (column == "id") return [](const api::JobRow&) { return std::string(); };
+    if (column == "submitted") return [](const JobRecord& j) { return number_key(j.status().submitted.ms); };
+    if (column == "name") return [](const JobRecord& j) { return j.name(); };
+    if (column == "state") return [](const JobRecord& j) { return std::string(name_of(j.status().state)); };
+    if (column == "priority") return [](const JobRecord& j) { return number_key(j.priority()); };
+    if (column == "id") return [](const JobRecord&) { return std::string(); };
     return nullptr;
 }
 
@@ -109,8 +123,8 @@ struct ReadModel::State_ {
     };
 
     mutable std::shared_mutex mutex;
-    std::unordered_map<std::string, JobRecordPtr> jobs;
-    std::map<Key, JobRecordPtr> by_time;
+    std::unordered_set<JobRecordPtr, ById, ById> jobs;
+    std::set<JobRecordPtr, ByTime> by_time;
     std::map<std::string, HeldNode> nodes;
     std::map<std::string, api::QueueView> queues;
     std::map<std::string, std::pair<Tenant, api::QuotaView>> tenants;
@@ -126,29 +140,23 @@ struct ReadModel::State_ {
 };
 
 void ReadModel::State_::drop_job(const std::string& id) {
-    const auto it = jobs.find(id);
+    const auto it = jobs.find(std::string_view(id));
     if (it == jobs.end()) return;
-    const JobRecord& old = *it->second;
-    for_each_held_node(old, [&](const std::string& node) {
+    const JobRecordPtr old = *it;
+    for_each_held_node(*old, [&](const std::string& node) {
         if (const auto n = nodes.find(node); n != nodes.end()) n->second.jobs.erase(id);
     });
-    --counts[old.row.state];
-    by_time.erase(key_of(old));
+    --counts[old->status().state];
+    by_time.erase(old);
     jobs.erase(it);
 }
 
 void ReadModel::State_::take_job(const JobRecordPtr& job) {
-    auto& slot = jobs[job->row.id];
-    if (slot) {
-        for_each_held_node(*slot, [&](const std::string& node) {
-            if (const auto n = nodes.find(node); n != nodes.end()) n->second.jobs.erase(job->row.id);
-        });
-        --counts[slot->row.state];
-    }
-    ++counts[job->row.state];
-    for_each_held_node(*job, [&](const std::string& node) { nodes[node].jobs.insert(job->row.id); });
-    by_time[key_of(*job)] = job;
-    slot = job;
+    drop_job(job->id());
+    ++counts[job->status().state];
+    for_each_held_node(*job, [&](const std::string& node) { nodes[node].jobs.insert(job->id()); });
+    by_time.insert(job);
+    jobs.insert(job);
 }
 
 void ReadModel::State_::drop_node(const std::string& name) {
@@ -177,6 +185,7 @@ void ReadModel::publish(Update update) {
     const std::unique_lock lock(state_->mutex);
     State_& s = *state_;
     for (const auto& id : update.removed_jobs) s.drop_job(id);
+    if (s.jobs.empty()) s.jobs.reserve(update.jobs.size());  // all there are, at a start
     for (const auto& job : update.jobs) s.take_job(job);
     for (const auto& name : update.removed_nodes) s.drop_node(name);
     for (const auto& node : update.nodes) s.take_node(node);
@@ -208,8 +217,8 @@ void ReadModel::publish(Update update) {
 
 JobRecordPtr ReadModel::job(const std::string& id) const {
     const std::shared_lock lock(state_->mutex);
-    const auto it = state_->jobs.find(id);
-    return it == state_->jobs.end() ? nullptr : it->second;
+    const auto it = state_->jobs.find(std::string_view(id));
+    return it == state_->jobs.end() ? nullptr : *it;
 }
 
 Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::string_view sort, std::size_t limit,
@@ -236,7 +245,7 @@ Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::str
         if (!matches(*job, filter)) return;
         ++page.total;
         if (in_order && kept.size() > limit) return;
-        std::pair<std::string, std::string> at{key(job->row), job->row.id};
+        std::pair<std::string, std::string> at{key(*job), job->id()};
         if (from && !before(*from, at)) return;
         if (kept.size() > limit && !before(at, kept.front().first)) return;
         kept.emplace_back(std::move(at), job);
@@ -248,18 +257,18 @@ Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::str
     };
     {
         const std::shared_lock lock(state_->mutex);
-        const auto begin = filter.since ? state_->by_time.lower_bound({filter.since.ms, ""}) : state_->by_time.begin();
+        const auto begin = filter.since ? state_->by_time.lower_bound(filter.since) : state_->by_time.begin();
         if (in_order && down)
-            for (auto it = state_->by_time.end(); it != begin;) consider((--it)->second);
+            for (auto it = state_->by_time.end(); it != begin;) consider(*--it);
         else
-            for (auto it = begin; it != state_->by_time.end(); ++it) consider(it->second);
+            for (auto it = begin; it != state_->by_time.end(); ++it) consider(*it);
     }
     std::sort_heap(kept.begin(), kept.end(), worse);
     if (kept.size() > limit) {
         kept.resize(limit);
         if (limit) page.next = to_cursor(kept.back().first.first, kept.back().first.second);
     }
-    for (const Row& row : kept) page.items.push_back(row.second->row);
+    for (const Row& row : kept) page.items.push_back(row.second->row());
     return page;
 }
 
@@ -272,11 +281,11 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     view->inventory = *it->second.entry.inventory;
     view->sample = it->second.entry.sample;
     for (const std::string& id : it->second.jobs) {
-        const auto job = state_->jobs.find(id);
+        const auto job = state_->jobs.find(std::string_view(id));
         if (job == state_->jobs.end()) continue;
-        for (const TaskStatus& task : job->second->status.tasks)
+        for (const TaskStatus& task : (*job)->status().tasks)
             if (task.allocation && task.allocation->node == name && state_row(task.state).holds)
-                view->held.push_back({id, job->second->row.name, task});
+                view->held.push_back({id, (*job)->name(), task});
     }
     return view;
 }

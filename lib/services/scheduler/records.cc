@@ -1,39 +1,82 @@
 #include "records.h"
 
+#include <nlohmann/json.hpp>
+
 #include "crater/api/views.h"
+#include "crater/base/ids.h"
+#include "crater/codec/binary.h"
 #include "crater/codec/codec.h"
+#include "crater/scheduler/stored_json.h"
 
 namespace crater::scheduler {
 
 template <class T>
+std::string stored_value(const T& object) {
+    return codec::write_binary(object);
+}
+template <class T>
+Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool) {
+    if (codec::is_binary(value)) return codec::read_binary_into(out, value, pool);
+    CRATER_TRY(tree, codec::parse_json(value, value.size()));
+    return codec::read_into(out, tree, {}, {.allow_unknown = true});
+}
+template <class T>
 std::string stored_text(const T& object) {
     return codec::write_json(object, {.reveal = true});
 }
+
+namespace {
+
 template <class T>
-Result<T> stored_object(std::string_view text) {
-    return codec::read_json<T>(text, {.allow_unknown = true});
+Result<std::string> json_of(std::string_view value, bool reveal) {
+    CRATER_TRY(object, stored_object<T>(value));
+    return codec::write_json(object, {.reveal = reveal});
 }
 
-#define CRATER_STORED(T)                              \
-    template std::string stored_text<T>(const T&);    \
-    template Result<T> stored_object<T>(std::string_view);
+}  // namespace
+
+// What lies under which keys, for those who look into a store.
+Result<std::string> stored_json(std::string_view key, std::string_view value, bool reveal) {
+    const auto below = [&](std::string_view prefix) { return key.starts_with(prefix); };
+    if (below("job/")) return key.ends_with("/spec") ? json_of<StoredSpec>(value, reveal) : json_of<StoredStatus>(value, reveal);
+    if (below("node/")) return key.ends_with("/state") ? json_of<StoredNodeState>(value, reveal) : json_of<NodeInventory>(value, reveal);
+    if (below("queue/")) return json_of<StoredQueue>(value, reveal);
+    if (below("tenant/")) return json_of<Tenant>(value, reveal);
+    if (below("token/")) return json_of<Token>(value, reveal);
+    if (below("idem/")) return json_of<StoredIdempotency>(value, reveal);
+    if (below("outbox/") || below("dead/")) return json_of<StoredCallback>(value, reveal);
+    if (key == "meta/settings") return json_of<engine::Settings>(value, reveal);
+    if (!codec::is_binary(value)) return std::string(value);
+    return fail(Code::invalid, "nothing is known of the key " + shown(key), "key");
+}
+
+// Written as values.
+#define CRATER_STORED(T)                            \
+    template std::string stored_value<T>(const T&); \
+    template Result<void> read_stored<T>(std::string_view, T&, codec::SharedPool*);
 CRATER_STORED(StoredSpec)
 CRATER_STORED(StoredStatus)
 CRATER_STORED(StoredNodeState)
 CRATER_STORED(StoredQueue)
 CRATER_STORED(StoredIdempotency)
 CRATER_STORED(StoredCallback)
-CRATER_STORED(AuditRow)
 CRATER_STORED(NodeInventory)
-CRATER_STORED(JobSpec)
-CRATER_STORED(QueueSpec)
 CRATER_STORED(Tenant)
 CRATER_STORED(Token)
-CRATER_STORED(StateChange)
-CRATER_STORED(engine::DecisionTrace)
 CRATER_STORED(engine::Settings)
-CRATER_STORED(api::TaskView)
 #undef CRATER_STORED
+template std::string stored_value<JobSpec>(const JobSpec&);
+
+// Written as text.
+#define CRATER_TEXT(T) template std::string stored_text<T>(const T&);
+CRATER_TEXT(AuditRow)
+CRATER_TEXT(JobSpec)
+CRATER_TEXT(QueueSpec)
+CRATER_TEXT(Tenant)
+CRATER_TEXT(StateChange)
+CRATER_TEXT(engine::DecisionTrace)
+CRATER_TEXT(api::TaskView)
+#undef CRATER_TEXT
 
 std::string padded(std::int64_t number) {
     const std::string digits = std::to_string(number);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@
 #include "crater/model/node.h"
 #include "crater/model/tenant.h"
 
+namespace crater::codec {
+class SharedPool;
+}
+
 namespace crater::scheduler {
 
 // A job as it was accepted: everything resolved.
@@ -32,7 +37,7 @@ struct StoredSpec {
     bool preemptible = false;
     Instant submitted;
     std::vector<std::string> notes;
-    JobSpec spec;
+    std::shared_ptr<const JobSpec> spec;  // equal ones are one object: the elements of an array, what was read at a start
 };
 template <class V>
 void describe(V& v, StoredSpec& s) {
@@ -85,7 +90,7 @@ void describe(V& v, PastRun& p) {
 }
 
 struct StoredStatus {
-    JobStatus status;
+    std::shared_ptr<const JobStatus> status;  // the very object that readers see
     std::optional<StopOrder> stop;
     Instant placed;     // of the placement that holds: the engine's `started`
     std::string told;   // the last status name given to AllData
@@ -179,12 +184,22 @@ void describe(V& v, AuditRow& a) {
     v.field("detail", a.detail, "In particular.");
 }
 
-// Text of a stored object, and back. Instantiated in records.cc for the types above and those of the model, so that the rest of the
-// library needs no codec.
+// A stored object's value (the binary form of codec/binary.h), and back: also from the JSON that stores before it hold, which is rewritten
+// as objects change. Parts that are shared become one object when they are read through one pool. Instantiated in records.cc for the
+// types above and those of the model, so that the rest of the library needs no codec.
+template <class T>
+std::string stored_value(const T& object);
+template <class T>
+Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool = nullptr);
+template <class T>
+Result<T> stored_object(std::string_view value) {
+    T out{};
+    CRATER_TRY_VOID(read_stored(value, out));
+    return out;
+}
+// As JSON: for history, for what is hashed and for people.
 template <class T>
 std::string stored_text(const T& object);
-template <class T>
-Result<T> stored_object(std::string_view text);
 
 // "000000000042": sorts like the number.
 std::string padded(std::int64_t number);

@@ -4,6 +4,7 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
+#include "crater/codec/binary.h"
 #include "impl.h"
 
 namespace crater::scheduler {
@@ -27,65 +28,66 @@ Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
 }
 
 template <class T>
-Result<T> object_of(const store::Entry& entry) {
-    auto read = stored_object<T>(entry.value);
-    if (!read) return fail(Code::internal, "the stored object " + entry.key + " cannot be read: " + read.error().text());
-    return read;
+Result<void> read_object(std::string_view key, std::string_view value, T& out, codec::SharedPool* pool = nullptr) {
+    auto read = read_stored(value, out, pool);
+    if (!read) return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
+    return {};
 }
 
-std::string tail(const std::string& key, std::string_view prefix) { return key.substr(prefix.size()); }
+// Each stored object below `prefix`, as it is read: `use` gets the rest of its key, and the object.
+template <class T, class Use>
+Result<void> each_object(const store::Store& store, std::string_view prefix, Use use) {
+    return store.for_each(prefix, [&](std::string_view key, std::string_view value) -> Result<void> {
+        T object;
+        CRATER_TRY_VOID(read_object(key, value, object));
+        use(std::string(key.substr(prefix.size())), std::move(object));
+        return {};
+    });
+}
+
+// "name/state" -> "name" and true.
+bool take_off(std::string_view& key, std::string_view suffix) {
+    if (!key.ends_with(suffix)) return false;
+    key.remove_suffix(suffix.size());
+    return true;
+}
 
 }  // namespace
 
 Result<void> Scheduler::Impl::load_settings() {
     CRATER_TRY(settings, env_.store.get("meta/settings"));
     if (settings) {
-        CRATER_TRY(read, object_of<engine::Settings>({"meta/settings", *settings}));
+        engine::Settings read;
+        CRATER_TRY_VOID(read_object("meta/settings", *settings, read));
         engine_.apply(engine::SettingsSet{std::move(read)});
     }
-    CRATER_TRY(queues, env_.store.load("queue/"));
-    for (const auto& entry : queues) {
-        CRATER_TRY(stored, object_of<StoredQueue>(entry));
+    return each_object<StoredQueue>(env_.store, "queue/", [&](const std::string& name, StoredQueue stored) {
         engine_.apply(engine::QueueSet{stored.spec});
-        queues_[tail(entry.key, "queue/")].stored = std::move(stored);
-    }
-    return {};
+        queues_[name].stored = std::move(stored);
+    });
 }
 
 Result<void> Scheduler::Impl::load_tenants_and_tokens() {
-    CRATER_TRY(tenants, env_.store.load("tenant/"));
-    for (const auto& entry : tenants) {
-        CRATER_TRY(tenant, object_of<Tenant>(entry));
+    CRATER_TRY_VOID(each_object<Tenant>(env_.store, "tenant/", [&](const std::string&, Tenant tenant) {
         engine_.apply(engine::TenantSet{tenant});
         tenants_[tenant.path].tenant = std::move(tenant);
-    }
-    CRATER_TRY(tokens, env_.store.load("token/"));
-    for (const auto& entry : tokens) {
-        CRATER_TRY(token, object_of<Token>(entry));
-        tokens_[token.id] = std::move(token);
-    }
-    CRATER_TRY(keys, env_.store.load("idem/"));
-    for (const auto& entry : keys) {
-        CRATER_TRY(row, object_of<StoredIdempotency>(entry));
-        idempotency_[tail(entry.key, "idem/")] = std::move(row);
-    }
-    return {};
+    }));
+    CRATER_TRY_VOID(each_object<Token>(env_.store, "token/", [&](const std::string&, Token token) { tokens_[token.id] = std::move(token); }));
+    return each_object<StoredIdempotency>(env_.store, "idem/",
+                                          [&](const std::string& key, StoredIdempotency row) { idempotency_[key] = std::move(row); });
 }
 
 Result<void> Scheduler::Impl::load_nodes() {
-    CRATER_TRY(entries, env_.store.load("node/"));
-    for (const auto& entry : entries) {
-        std::string name = tail(entry.key, "node/");
-        constexpr std::string_view state_suffix = "/state";
-        if (name.ends_with(state_suffix)) {
-            name.resize(name.size() - state_suffix.size());
-            CRATER_TRY(state, object_of<StoredNodeState>(entry));
-            nodes_[name].state = std::move(state);
-        } else {
-            CRATER_TRY(inventory, object_of<NodeInventory>(entry));
-            nodes_[name].inventory = std::make_shared<const NodeInventory>(std::move(inventory));
-        }
-    }
+    constexpr std::string_view prefix = "node/";
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
+        std::string_view name = key.substr(prefix.size());
+        if (take_off(name, "/state")) return read_object(key, value, nodes_[std::string(name)].state);
+        NodeInventory inventory;
+        CRATER_TRY_VOID(read_object(key, value, inventory));
+        nodes_[std::string(name)].inventory = std::make_shared<const NodeInventory>(std::move(inventory));
+        return {};
+    };
+    CRATER_TRY_VOID(env_.store.for_each(prefix, take));
     for (auto& [name, node] : nodes_) {
         if (!node.inventory) return fail(Code::internal, "the stored node " + name + " has no inventory");
         node.name = name;
@@ -100,30 +102,38 @@ Result<void> Scheduler::Impl::load_nodes() {
 }
 
 Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
-    CRATER_TRY(entries, env_.store.load("job/"));
-    std::map<std::string, std::unique_ptr<Job>> jobs;
-    for (const auto& entry : entries) {
-        std::string id = tail(entry.key, "job/");
-        constexpr std::string_view spec_suffix = "/spec";
-        const bool is_spec = id.ends_with(spec_suffix);
-        if (is_spec) id.resize(id.size() - spec_suffix.size());
-        auto& job = jobs[id];
-        if (!job) job = std::make_unique<Job>();
-        if (is_spec) {
-            CRATER_TRY(fixed, object_of<StoredSpec>(entry));
-            job->fixed = std::make_shared<const StoredSpec>(std::move(fixed));
-        } else {
-            CRATER_TRY(status, object_of<StoredStatus>(entry));
-            job->s = std::move(status);
+    constexpr std::string_view prefix = "job/";
+    codec::SharedPool pool;  // equal specs become one
+    std::vector<Job*> read;  // by id: a job's status comes in the order of the ids, its spec after it, mostly at once
+    std::pair<std::string, Job*> last;
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
+        std::string_view id = key.substr(prefix.size());
+        const bool is_spec = take_off(id, "/spec");
+        if (!last.second || last.first != id) {
+            last.first = id;
+            auto& made = jobs_[last.first];
+            if (!made) made = std::make_unique<Job>();
+            last.second = made.get();
         }
-    }
+        Job* const job = last.second;
+        if (!is_spec) {
+            read.push_back(job);
+            return read_object(key, value, job->s);
+        }
+        auto fixed = std::make_shared<StoredSpec>();
+        CRATER_TRY_VOID(read_object(key, value, *fixed, &pool));
+        job->fixed = std::move(fixed);
+        return {};
+    };
+    CRATER_TRY_VOID(env_.store.for_each(prefix, take));
+    for (const auto& [id, job] : jobs_)
+        if (!job->fixed || !job->fixed->spec || job->id() != id || !job->s.status || job->status().id != id)
+            return fail(Code::internal, "the stored job " + id + " is incomplete");
     std::vector<Job*> live;
-    for (auto& [id, job] : jobs) {
-        if (!job->fixed || job->status().id != id) return fail(Code::internal, "the stored job " + id + " is incomplete");
+    for (Job* job : read) {
         update.jobs.push_back(record_of(*job));
-        if (state_row(job->status().state).terminal && !job->holds()) continue;
-        live.push_back(job.get());
-        jobs_[id] = std::move(job);
+        if (state_row(job->status().state).terminal && !job->holds()) jobs_.erase(std::string(job->id()));
+        else live.push_back(job);
     }
     for (Job* job : live) {
         for (const std::string& id : job->s.waits_for) dependents_[id].push_back(job->id());
@@ -167,13 +177,10 @@ void Scheduler::Impl::facts_of(Job& job) {
 }
 
 Result<void> Scheduler::Impl::load_outbox() {
-    constexpr std::string_view prefix = "outbox/";
-    CRATER_TRY(entries, env_.store.load(prefix));
-    for (const auto& entry : entries) {
-        const auto slash = entry.key.rfind('/');
-        CRATER_TRY(callback, object_of<StoredCallback>(entry));
-        outbox_.add(entry.key.substr(prefix.size(), slash - prefix.size()), {std::atoll(entry.key.c_str() + slash + 1), std::move(callback)}, now());
-    }
+    CRATER_TRY_VOID(each_object<StoredCallback>(env_.store, "outbox/", [&](const std::string& key, StoredCallback callback) {
+        const auto slash = key.rfind('/');
+        outbox_.add(key.substr(0, slash), {std::atoll(key.c_str() + slash + 1), std::move(callback)}, now());
+    }));
     CRATER_TRY(dead, env_.store.load("dead/"));
     outbox_.dead = static_cast<std::int64_t>(dead.size());
 
@@ -207,14 +214,14 @@ void Scheduler::Impl::verify_hash(const std::string& stored) {
 // What the configuration says, where it was edited since it was last applied.
 void Scheduler::Impl::apply_config() {
     engine_.apply(engine::SettingsSet{config_.scheduling});
-    write("meta/settings", stored_text(config_.scheduling));
+    write("meta/settings", stored_value(config_.scheduling));
     for (const QueueSpec& wanted : config_.queues.empty() ? Config::default_queues() : config_.queues) {
         const std::string hash = hex(hash64(stored_text(wanted)));
         Queue& queue = queues_[wanted.name];
         if (queue.stored.configured == hash) continue;
         queue.stored = {wanted, hash};
         engine_.apply(engine::QueueSet{wanted});
-        write("queue/" + wanted.name, stored_text(queue.stored));
+        write("queue/" + wanted.name, stored_value(queue.stored));
     }
 }
 

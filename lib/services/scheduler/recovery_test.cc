@@ -116,7 +116,7 @@ TEST(Recovery, a_crash_at_any_moment_loses_nothing_acknowledged_and_starts_nothi
                             [&](Result<Submitted> r) { answer = std::move(r); });
         w.run(Millis(after_ms));
         const bool acknowledged = answer.has_value();
-        const std::string id = acknowledged ? (**answer).job->row.id : "";
+        const std::string id = acknowledged ? (**answer).job->row().id : "";
         w.restart();
         answer.reset();
         w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = "once", .document = "d", .task_id = {}},
@@ -124,13 +124,13 @@ TEST(Recovery, a_crash_at_any_moment_loses_nothing_acknowledged_and_starts_nothi
         w.run(seconds(1));
         ASSERT_TRUE(answer && *answer) << after_ms;
         if (acknowledged) {
-            EXPECT_EQ((**answer).job->row.id, id);
+            EXPECT_EQ((**answer).job->row().id, id);
             EXPECT_FALSE((**answer).created);
         }
         EXPECT_EQ(w.scheduler->read().jobs({}, "", 10, {})->total, 1) << after_ms;
         ASSERT_EQ(a.launches.size(), 1u) << after_ms;
         EXPECT_EQ(a.launches[0].attempt(), 1) << after_ms;
-        EXPECT_EQ(w.state((**answer).job->row.id), State::running) << after_ms;
+        EXPECT_EQ(w.state((**answer).job->row().id), State::running) << after_ms;
         EXPECT_TRUE(w.scheduler->read().cluster().state_hash_verified);
     }
 }
@@ -213,7 +213,7 @@ TEST(Reload, what_can_change_while_it_runs_holds_from_the_next_decision_and_the_
     spec.quota_policy = "small";
     EXPECT_EQ(w.submit_error(spec).code, Code::unsatisfiable);
     spec.quota_policy.clear();
-    EXPECT_EQ(w.job(w.submit(spec))->row.queue, "night");
+    EXPECT_EQ(w.job(w.submit(spec))->row().queue, "night");
     const auto unchanged = w.scheduler->reload(changed);
     EXPECT_TRUE(unchanged.applied.empty());
     EXPECT_EQ(unchanged.at_restart, std::vector<std::string>{"listen"}) << "still to come";

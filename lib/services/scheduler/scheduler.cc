@@ -186,6 +186,7 @@ void Scheduler::Impl::sweep() {
     if (stopped_) return;
     check_heartbeats();
     check_maintenance();
+    defrag_now_and_then();
     for (auto& [name, queue] : queues_) {
         if (!queue.waits_changed) continue;
         queue.waits_changed = false;
@@ -303,7 +304,11 @@ void Scheduler::ensure_token(const std::string& name, Role role, const std::stri
     impl_->ensure_token(name, role, secret, std::move(reply));
 }
 Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
-void Scheduler::why(const std::string& job, Reply<engine::Why> reply) { impl_->why(job, std::move(reply)); }
+void Scheduler::why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply) { impl_->why(job, question, std::move(reply)); }
+void Scheduler::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) { impl_->what_if(supposed, actor, std::move(reply)); }
+void Scheduler::plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply) { impl_->plan_quota(plan, std::move(reply)); }
+void Scheduler::defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply) { impl_->defrag(request, actor, std::move(reply)); }
+void Scheduler::estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply) { impl_->estimates(jobs, std::move(reply)); }
 void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }
 std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {

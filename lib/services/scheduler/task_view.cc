@@ -2,8 +2,7 @@
 
 namespace crater::scheduler {
 
-api::TaskView task_view(const JobRecord& job, const NodeInventory* node) {
-    const JobStatus& status = job.status;
+api::TaskView task_view(const JobStatus& status, const NodeInventory* node) {
     api::TaskView view;
     view.task_id = status.id;
     view.status = alldata_name(status.state, status.reason);

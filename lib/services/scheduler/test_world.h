@@ -295,7 +295,7 @@ class TestWorld {
         scheduler->submit(std::move(extra), [this](Result<Submitted> r) { submit_answer = std::move(r); });
         run();
         if (!submit_answer || !*submit_answer) return {};
-        return (*submit_answer)->job->row.id;
+        return (*submit_answer)->job->row().id;
     }
     Error submit_error(JobSpec spec, Submit extra = {}) {
         EXPECT_EQ(submit(std::move(spec), std::move(extra)), "");
@@ -310,7 +310,7 @@ class TestWorld {
         return answer ? std::move(*answer) : Result<JobRecordPtr>(fail(Code::internal, "no answer"));
     }
     JobRecordPtr job(const std::string& id) const { return scheduler->read().job(id); }
-    State state(const std::string& id) const { return job(id)->status.state; }
+    State state(const std::string& id) const { return job(id)->status().state; }
     std::vector<std::string> states(const std::string& id) const {
         std::vector<std::string> out;
         const auto rows = scheduler->history({.kind = "job_state", .subject = id});

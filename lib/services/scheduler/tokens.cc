@@ -35,7 +35,7 @@ void Scheduler::Impl::create_token(const api::TokenRequest& request, const Actor
 
 void Scheduler::Impl::put_token(const Token& token) {
     tokens_[token.id] = token;
-    write("token/" + token.id, stored_text(token));
+    write("token/" + token.id, stored_value(token));
     open_.update.tokens.push_back(token);
     wake();
 }

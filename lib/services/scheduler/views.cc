@@ -37,43 +37,24 @@ void Scheduler::Impl::touch_tenant(const std::string& path) {
     wake();
 }
 
-JobRecordPtr Scheduler::Impl::record_of(const Job& job) const {
-    const JobSpec& spec = job.fixed->spec;
-    const JobStatus& status = job.status();
+JobStatus& Job::change() {
+    if (shown || !s.status) {
+        s.status = s.status ? std::make_shared<JobStatus>(*s.status) : std::make_shared<JobStatus>();
+        shown = false;
+    }
+    return const_cast<JobStatus&>(*s.status);  // made by us as one that can be changed, and nobody else has it yet
+}
+
+JobRecordPtr Scheduler::Impl::record_of(Job& job) const {
     auto record = std::make_shared<JobRecord>();
-    api::JobRow& row = record->row;
-    row.id = job.id();
-    row.name = spec.name.empty() ? job.id() : spec.name;
-    row.queue = job.fixed->queue;
-    row.tenant = job.fixed->tenant;
-    row.user = job.fixed->user;
-    row.type = spec.type;
-    row.state = status.state;
-    row.reason = status.reason;
-    row.detail = status.detail;
-    row.priority = static_cast<int>(job.fixed->priority);
-    row.tasks = spec.tasks;
-    row.gpu = spec.resources.gpu.count * spec.tasks;
-    const std::int64_t cards = (spec.resources.gpu.count.value + 999) / 1000;
-    if (!spec.resources.gpu.exclusive) row.gpu_memory = spec.resources.gpu.memory * (cards * spec.tasks);
-    row.cpu = spec.resources.cpu.cores * spec.tasks;
-    row.memory = spec.resources.memory.size * spec.tasks;
-    for (const TaskStatus& task : status.tasks)
-        if (task.allocation && std::find(row.nodes.begin(), row.nodes.end(), task.allocation->node) == row.nodes.end())
-            row.nodes.push_back(task.allocation->node);
-    row.submitted = status.submitted;
-    row.started = status.started;
-    row.ended = status.ended;
-    row.preemptions = status.preemptions;
-    row.preemptible = job.fixed->preemptible;
-    for (const std::string& name : row.nodes)
-        if (const auto it = nodes_.find(name); it != nodes_.end() && it->second.inventory->simulated) row.simulated = true;
-    if (job.s.advisory) row.enforcement = "advisory";
-    record->spec = job.spec();
-    record->status = status;
-    record->notes = job.fixed->notes;
-    record->document_hash = job.fixed->document_hash;
-    record->task_id = job.fixed->task_id;
+    record->fixed_ = job.fixed;
+    record->status_ = job.s.status;
+    job.shown = true;
+    record->advisory_ = job.s.advisory;
+    for (const TaskStatus& task : job.status().tasks) {
+        if (!task.allocation) continue;
+        if (const auto node = nodes_.find(task.allocation->node); node != nodes_.end() && node->second.inventory->simulated) record->simulated_ = true;
+    }
     return record;
 }
 
@@ -149,9 +130,9 @@ void Scheduler::Impl::gather() {
         job->touched = false;
         if (job->fresh) {
             job->fresh = false;
-            write("job/" + job->id() + "/spec", stored_text(*job->fixed));
+            write("job/" + job->id() + "/spec", stored_value(*job->fixed));
         }
-        write("job/" + job->id(), stored_text(job->s));
+        write("job/" + job->id(), stored_value(job->s));
         open_.update.jobs.push_back(record_of(*job));
         if (job->retired) open_.retired.push_back(job->id());
     }
@@ -159,8 +140,8 @@ void Scheduler::Impl::gather() {
     if (!touched_nodes_.empty()) free_changed_ = true;
     for (Node* node : touched_nodes_) {
         node->touched = false;
-        if (node->inventory_touched) write("node/" + node->name, stored_text(*node->inventory));
-        if (node->state_touched) write("node/" + node->name + "/state", stored_text(node->state));
+        if (node->inventory_touched) write("node/" + node->name, stored_value(*node->inventory));
+        if (node->state_touched) write("node/" + node->name + "/state", stored_value(node->state));
         node->inventory_touched = node->state_touched = false;
         fill_row(*node);
         open_.update.nodes.push_back({std::make_shared<const api::NodeRow>(node->row), node->inventory, node->sample});

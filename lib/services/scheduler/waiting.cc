@@ -33,8 +33,7 @@ Reason reason_of(const engine::Why& why, std::int64_t tasks) {
     const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return why.binding.starts_with(r.binding); });
     const Reason reason = row == std::end(rows) ? Reason::waiting_for_resources : row->reason;
     const bool of_nodes = reason != Reason::waiting_for_quota && reason != Reason::held_by_queue && reason != Reason::waiting_for_preemption;
-    const bool room_for_some = std::any_of(why.nodes.begin(), why.nodes.end(), [](const engine::NodeVerdict& n) { return n.filter.empty(); });
-    return tasks > 1 && of_nodes && room_for_some ? Reason::waiting_for_gang : reason;
+    return tasks > 1 && of_nodes && why.fitting > 0 ? Reason::waiting_for_gang : reason;
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ Reason reason_of(const engine::Why& why, std::int64_t tasks) {
 // Jobs of one kind wait for the same.
 std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     if (job.kind) return job.kind;
-    const JobSpec& spec = job.fixed->spec;
+    const JobSpec& spec = *job.fixed->spec;
     JobSpec alike;
     alike.queue = job.fixed->queue;
     alike.tenant = job.fixed->tenant;
@@ -54,7 +53,7 @@ std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     alike.node = spec.node;
     alike.numa_binding_policy = spec.numa_binding_policy;
     alike.image = spec.image;
-    return job.kind = hash64(stored_text(alike)) | 1;
+    return job.kind = hash64(stored_value(alike)) | 1;
 }
 
 // The job behind the one looked at last, queue by queue; from the front again behind the last.
@@ -122,7 +121,7 @@ void Scheduler::Impl::explain_waiting() {
             more = true;
             break;
         }
-        if (const auto why = engine_.why(kind.job->id(), now())) explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec.tasks), round};
+        if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false})) explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec->tasks), round};
     }
     int changes = 0;
     for (Job* job : waiting) {
@@ -149,7 +148,7 @@ void Scheduler::Impl::explain_waiting() {
 
 // No step of its life: no line of its history, no word to AllData, but a live event.
 void Scheduler::Impl::show_waiting(Job& job, Reason reason) {
-    JobStatus& status = job.status();
+    JobStatus& status = job.change();
     status.reason = reason;
     status.detail.clear();
     for (TaskStatus& task : status.tasks)

@@ -31,6 +31,14 @@ export interface JobRow {
   preemptions?: number
   simulated?: boolean
   enforcement?: string
+  estimate?: StartEstimate
+}
+
+// Half of the futures start it by p50, nine in ten by p90.
+export interface StartEstimate {
+  p50?: string
+  p90?: string
+  basis?: string
 }
 
 export interface GpuSlice {
@@ -112,6 +120,7 @@ export interface JobView {
   timeline?: StateChange[]
   decision?: DecisionTrace
   notes?: string[]
+  no_estimate?: string
 }
 
 export interface Amounts {
@@ -430,4 +439,6 @@ export interface Why {
   rejections?: Rejection[]
   holders?: Holder[]
   nodes?: NodeVerdict[]
+  estimate?: StartEstimate
+  no_estimate?: string
 }

@@ -11,7 +11,10 @@ const std::map<std::string_view, HttpApi::Impl::Handler>& HttpApi::Impl::handler
         {"get_job_events", &Impl::get_job_events},   {"get_job_metrics", &Impl::get_job_metrics},
         {"get_job_logs", &Impl::get_job_logs},       {"cancel_job", &Impl::cancel_job},
         {"evict_job", &Impl::evict_job},             {"resume_job", &Impl::resume_job},
-        {"plan_submit", &Impl::plan_submit},         {"list_nodes", &Impl::list_nodes},
+        {"plan_submit", &Impl::plan_submit},         {"plan_preempt", &Impl::plan_preempt},
+        {"plan_defrag", &Impl::plan_defrag},         {"plan_drain", &Impl::plan_drain},
+        {"plan_node_loss", &Impl::plan_node_loss},   {"plan_quota", &Impl::plan_quota},
+        {"defrag", &Impl::defrag},                   {"list_nodes", &Impl::list_nodes},
         {"get_node", &Impl::get_node},               {"get_node_topology", &Impl::get_node_topology},
         {"drain_node", &Impl::drain_node},           {"resume_node", &Impl::resume_node},
         {"taint_node", &Impl::taint_node},           {"untaint_node", &Impl::untaint_node},
@@ -127,6 +130,13 @@ Result<std::int64_t> number_of(const Call& call, const std::string& name, std::i
         *number > static_cast<double>(maximum))
         return fail(Code::invalid, "\"" + text + "\" is not " + allowed, name);
     return static_cast<std::int64_t>(*number);
+}
+
+Result<bool> flag_of(const Call& call, const std::string& name) {
+    const std::string text = call.query(name);
+    if (text.empty() || text == "false") return false;
+    if (text == "true") return true;
+    return fail(Code::invalid, "\"" + text + "\" is neither true nor false", name);
 }
 
 Result<bool> descending_of(const Call& call, std::string_view column) {

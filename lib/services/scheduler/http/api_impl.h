@@ -53,6 +53,8 @@ Result<T> body_of(const Call& call) {
 }
 // A whole number in [minimum, maximum] from the query.
 Result<std::int64_t> number_of(const Call& call, const std::string& name, std::int64_t otherwise, std::int64_t minimum, std::int64_t maximum);
+// "true" or "false"; false when absent.
+Result<bool> flag_of(const Call& call, const std::string& name);
 // Whether `sort` asks for the column downwards: "name" or "-name"; any other column is an error.
 Result<bool> descending_of(const Call& call, std::string_view column);
 // A short list as a page of the asked size, sorted by `key_of`, whose column is named `column`.
@@ -110,8 +112,17 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void evict_job(CallPtr call) { act(std::move(call), Action::evict); }
     void resume_job(CallPtr call) { act(std::move(call), Action::resume); }
     void act(CallPtr call, Action action);
-    void plan_submit(CallPtr call);
     Result<api::JobView> job_view(const JobRecord& job) const;
+
+    // ---- plans.cc
+    void plan_submit(CallPtr call);
+    void plan_preempt(CallPtr call);
+    void plan_defrag(CallPtr call);
+    void plan_drain(CallPtr call);
+    void plan_node_loss(CallPtr call);
+    void plan_quota(CallPtr call);
+    void suppose(CallPtr call, engine::Supposed supposed);
+    void defrag(CallPtr call);
 
     // ---- cluster.cc
     void list_nodes(CallPtr call);

@@ -44,7 +44,7 @@ bool HttpApi::Impl::may_see(const Actor& actor, const std::string& tenant) {
 
 Result<JobRecordPtr> HttpApi::Impl::visible_job(const Call& call, const std::string& id) const {
     JobRecordPtr job = scheduler_.read().job(id);
-    if (!job || !may_see(call.actor, job->row.tenant)) return fail(Code::not_found, "there is no job \"" + id + "\"", "id", "GET /api/v1/jobs lists them");
+    if (!job || !may_see(call.actor, job->tenant())) return fail(Code::not_found, "there is no job \"" + id + "\"", "id", "GET /api/v1/jobs lists them");
     return job;
 }
 

@@ -77,15 +77,28 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
         if (!filter.tenant.empty()) return call->fail({Code::forbidden, "the tenant " + filter.tenant + " is not yours", "tenant", ""});
         filter.tenant = call->actor.tenant;
     }
-    call->answer(scheduler_.read().jobs(filter, call->query("sort", "-submitted"), static_cast<std::size_t>(*limit), call->query("cursor")));
+    auto page = scheduler_.read().jobs(filter, call->query("sort", "-submitted"), static_cast<std::size_t>(*limit), call->query("cursor"));
+    if (!page || call->query("estimates") != "true") return call->answer(std::move(page));
+    on_loop([self = shared_from_this(), call, page = std::move(*page)]() mutable {
+        std::vector<std::string> waiting;
+        for (const api::JobRow& row : page.items)
+            if (row.state == State::pending) waiting.push_back(row.id);
+        self->scheduler_.estimates(waiting, [call, page = std::move(page)](Result<std::vector<Result<engine::StartEstimate>>> answers) mutable {
+            if (!answers) return call->fail(answers.error());
+            auto answer = answers->begin();
+            for (api::JobRow& row : page.items)
+                if (row.state == State::pending && *answer++) row.estimate = **std::prev(answer);
+            call->answer(page);
+        });
+    });
 }
 
 Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
-    api::JobView view{.job = job.row, .spec = api::masked(*job.spec), .tasks = job.status.tasks, .timeline = {}, .decision = {}, .notes = job.notes};
-    CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.status.id, .limit = history_max}));
+    api::JobView view{.job = job.row(), .spec = api::masked(job.spec()), .tasks = job.status().tasks, .timeline = {}, .decision = {}, .notes = job.notes()};
+    CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.id(), .limit = history_max}));
     for (const store::HistoryRow& row : changes)
         if (auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true})) view.timeline.push_back(std::move(*change));
-    CRATER_TRY(decisions, scheduler_.history({.kind = "decision", .subject = job.status.id, .newest_first = true, .limit = 1}));
+    CRATER_TRY(decisions, scheduler_.history({.kind = "decision", .subject = job.id(), .newest_first = true, .limit = 1}));
     if (!decisions.empty())
         if (auto trace = codec::read_json<engine::DecisionTrace>(decisions.front().body, {.allow_unknown = true})) view.decision = std::move(*trace);
     return view;
@@ -94,14 +107,30 @@ Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
 void HttpApi::Impl::get_job(CallPtr call) {
     auto job = visible_job(*call, call->parameter("id"));
     if (!job) return call->fail(job.error());
-    call->answer(job_view(**job));
+    auto view = job_view(**job);
+    if (!view || view->job.state != State::pending) return call->answer(std::move(view));
+    on_loop([self = shared_from_this(), call, view = std::move(*view)]() mutable {
+        const std::vector<std::string> id{view.job.id};
+        self->scheduler_.estimates(id, [call, view = std::move(view)](Result<std::vector<Result<engine::StartEstimate>>> answers) mutable {
+            if (!answers) return call->fail(answers.error());
+            if (auto& answer = answers->front())
+                view.job.estimate = std::move(*answer);
+            else
+                view.no_estimate = answer.error().message;
+            call->answer(view);
+        });
+    });
 }
 
 void HttpApi::Impl::get_job_why(CallPtr call) {
     auto job = visible_job(*call, call->parameter("id"));
     if (!job) return call->fail(job.error());
-    on_loop([self = shared_from_this(), call, id = (*job)->status.id] {
-        self->scheduler_.why(id, [call](Result<engine::Why> why) { call->answer(why); });
+    const auto nodes = flag_of(*call, "nodes"), thorough = flag_of(*call, "thorough");
+    if (!nodes) return call->fail(nodes.error());
+    if (!thorough) return call->fail(thorough.error());
+    const engine::WhyQuestion question{.nodes = *nodes, .thorough = *thorough};
+    on_loop([self = shared_from_this(), call, question, id = (*job)->id()] {
+        self->scheduler_.why(id, question, [call](Result<engine::Why> why) { call->answer(why); });
     });
 }
 
@@ -112,7 +141,7 @@ void HttpApi::Impl::get_job_events(CallPtr call) {
     if (!job) return call->fail(job.error());
     if (!limit) return call->fail(limit.error());
     if (!after) return call->fail(after.error());
-    auto rows = scheduler_.history({.kind = "job_state", .subject = (*job)->status.id, .after = static_cast<std::uint64_t>(*after),
+    auto rows = scheduler_.history({.kind = "job_state", .subject = (*job)->id(), .after = static_cast<std::uint64_t>(*after),
                                     .limit = static_cast<std::size_t>(*limit) + 1});
     if (!rows) return call->fail(rows.error());
     api::Page<api::EventView> page;
@@ -135,7 +164,7 @@ void HttpApi::Impl::get_job_metrics(CallPtr call) {
     auto since = since_of(*call, "range", clock_.now());
     if (!job) return call->fail(job.error());
     if (!since) return call->fail(since.error());
-    api::JobMetrics metrics = scheduler_.job_metrics((*job)->status.id);
+    api::JobMetrics metrics = scheduler_.job_metrics((*job)->id());
     for (api::TaskSeries& series : metrics.series)
         std::erase_if(series.points, [&](const api::MetricPoint& point) { return point.at < *since; });
     const std::string wanted = call->query("metric");
@@ -159,22 +188,12 @@ void HttpApi::Impl::act(CallPtr call, Action action) {
     if (!job && !array) return call->fail(job.error());
     auto body = body_of<api::ReasonBody>(*call);
     if (!body) return call->fail(body.error());
-    Act command{.job = array ? named : (*job)->status.id, .action = action, .body = std::move(*body), .actor = call->actor};
+    Act command{.job = array ? named : (*job)->id(), .action = action, .body = std::move(*body), .actor = call->actor};
     on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
         self->scheduler_.act(std::move(command), [self, call](Result<JobRecordPtr> changed) {
             if (!changed) return call->fail(changed.error());
             call->answer(self->job_view(**changed));
         });
-    });
-}
-
-void HttpApi::Impl::plan_submit(CallPtr call) {
-    auto tree = codec::parse_json(call->request.body);
-    if (!tree) return call->fail(tree.error());
-    auto spec = api::read_job(*tree);
-    if (!spec) return call->fail(spec.error());
-    on_loop([self = shared_from_this(), call, spec = std::move(*spec)] {
-        self->scheduler_.fit(spec, call->actor, [call](Result<api::FitView> fit) { call->answer(fit); });
     });
 }
 

@@ -63,7 +63,7 @@ void HttpApi::Impl::get_job_logs(CallPtr call) {
     const std::string follow = call->query("follow", "false");
     if (follow != "true" && follow != "false") return call->fail({Code::invalid, "\"" + follow + "\" is neither true nor false", "follow", ""});
 
-    LogQuery query{.job = (*job)->status.id, .task = *task, .attempt = *attempt, .offset = *offset,
+    LogQuery query{.job = (*job)->id(), .task = *task, .attempt = *attempt, .offset = *offset,
                    .tail_bytes = *tail >= 0 ? tail_window_bytes : -1, .follow = follow == "true"};
     on_loop([self = shared_from_this(), call, query, lines = *tail] {
         struct Answer {
@@ -123,7 +123,7 @@ void HttpApi::Impl::stream_events(CallPtr call) {
         if (actor.role != Role::tenant) return true;
         if (event.kind != "job") return event.kind == "cluster" || event.kind == "queue";
         auto job = self->scheduler_.read().job(event.subject);
-        return job && may_see(actor, job->row.tenant);
+        return job && may_see(actor, job->tenant());
     };
 
     // Subscribed before the backlog is read: an event may come twice, none is missed; the number tells them apart.

@@ -55,6 +55,16 @@ function NodeByNode({ why }: { why: Why }) {
   )
 }
 
+// Between when and when it is likely to start; one time where the two read the same.
+export function Expected({ why }: { why: Why }) {
+  const { t, f } = useText()
+  const { estimate } = why
+  if (!estimate?.p50) return why.no_estimate ? <p className="soft" style={{ margin: '0 0 8px' }} title={why.no_estimate}>{t('job.expectedUnknown')}</p> : null
+  const from = f.exact(estimate.p50)
+  const to = f.exact(estimate.p90 ?? estimate.p50)
+  return <p style={{ margin: '0 0 8px' }} title={estimate.basis}>{from === to ? t('job.expectedAt', { from }) : t('job.expected', { from, to })}</p>
+}
+
 export function WhyPanel({ view, query }: { view: JobView; query: UseQueryResult<Why> }) {
   const text = useText()
   const { t, f } = text
@@ -65,6 +75,7 @@ export function WhyPanel({ view, query }: { view: JobView; query: UseQueryResult
   return (
     <>
       <Panel title={t('job.why')} extra={why.rank ? <span className="soft">{t('job.rank', { queue: view.job.queue, rank: f.whole(why.rank), length: f.whole(why.queue_length) })}</span> : undefined}>
+        <Expected why={why} />
         {requirements.length === 0 && <p style={{ margin: 0 }}>{why.summary}</p>}
         <div className="needs">{requirements.map((r) => <Needs key={r.name} r={r} />)}</div>
       </Panel>

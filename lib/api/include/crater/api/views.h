@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "crater/engine/explain.h"
+#include "crater/engine/plan.h"
 #include "crater/model/job.h"
 #include "crater/model/node.h"
 #include "crater/model/tenant.h"
@@ -46,6 +47,7 @@ struct JobRow {
     std::int64_t preemptions = 0;
     bool preemptible = false, simulated = false;
     std::string enforcement;  // "advisory" when a limit is not held; absent while it is enforced
+    std::optional<engine::StartEstimate> estimate;  // while it waits: of a job alone, and of lists that ask for it
 };
 template <class V>
 void describe(V& v, JobRow& j) {
@@ -72,6 +74,7 @@ void describe(V& v, JobRow& j) {
     v.field("preemptions", j.preemptions, "How often it was stopped for others.");
     v.field("simulated", j.simulated, "It runs on simulated hardware.");
     v.field("enforcement", j.enforcement, "advisory when a limit is not held.");
+    v.field("estimate", j.estimate, "When it will start, while it waits; in lists with estimates=true.");
 }
 
 struct OutputFile {
@@ -92,6 +95,7 @@ struct JobView {
     std::vector<StateChange> timeline;            // oldest first
     std::optional<engine::DecisionTrace> decision;  // of the last placement
     std::vector<std::string> notes;               // what was filled in at submit, what is kept without effect
+    std::string no_estimate;                      // while it waits: why nobody knows when it will start
 };
 template <class V>
 void describe(V& v, JobView& j) {
@@ -101,6 +105,7 @@ void describe(V& v, JobView& j) {
     v.field("timeline", j.timeline, "How it came here, oldest first.");
     v.field("decision", j.decision, "Why it was placed where it is.");
     v.field("notes", j.notes, "What was filled in at submit, and what is kept without effect.");
+    v.field("no_estimate", j.no_estimate, "While it waits: why it is unknown when it will start.");
 }
 
 // Allocated, used and total, always together.
@@ -487,6 +492,7 @@ struct FitView {
     std::vector<std::string> nodes;  // where, when it fits
     std::optional<engine::DecisionTrace> decision;
     std::vector<std::string> notes;
+    std::optional<engine::WhatIf> plan;  // who would be stopped for it, or why it would wait
 };
 template <class V>
 void describe(V& v, FitView& f) {
@@ -496,6 +502,44 @@ void describe(V& v, FitView& f) {
     v.field("nodes", f.nodes, "Where it would go.");
     v.field("decision", f.decision, "Candidates and rejections.");
     v.field("notes", f.notes, "What would be filled in.");
+    v.field("plan", f.plan, "Where it would go, who would be stopped for it and at what cost, or why it would wait and what would start it.");
+}
+
+// POST /plans/{preempt|defrag|drain|quota|node_loss}: what is supposed; engine::WhatIf answers.
+struct PreemptPlan { std::string job; };
+template <class V>
+void describe(V& v, PreemptPlan& p) {
+    v.field("job", p.job, "A job that waits: who would be stopped for it; one that runs: what stopping it costs, and who would start then.", {.required = true});
+}
+struct DefragRequest { std::string job; std::int64_t max_moves = 10; };
+template <class V>
+void describe(V& v, DefragRequest& d) {
+    v.field("job", d.job, "Waiting job to make room for; absent: whatever makes what is free worth most.");
+    v.field("max_moves", d.max_moves, "Most jobs that may be moved.", {.minimum = 1, .maximum = 1000});
+}
+struct DrainPlan { std::string node; bool evict = false; };
+template <class V>
+void describe(V& v, DrainPlan& d) {
+    v.field("node", d.node, "Node that takes no new work.", {.required = true});
+    v.field("evict", d.evict, "Stop what runs there, too.");
+}
+struct NodeLossPlan { std::string node; };
+template <class V>
+void describe(V& v, NodeLossPlan& n) {
+    v.field("node", n.node, "Node that is lost.", {.required = true});
+}
+struct QuotaPlan { std::string tenant; Quota hard; };
+template <class V>
+void describe(V& v, QuotaPlan& q) {
+    v.field("tenant", q.tenant, "Whose.", {.required = true});
+    v.field("hard", q.hard, "Caps that would change; the others stay.");
+}
+// POST /defrag
+struct DefragStarted { engine::WhatIf plan; std::vector<std::string> moving; };
+template <class V>
+void describe(V& v, DefragStarted& d) {
+    v.field("plan", d.plan, "What is done.");
+    v.field("moving", d.moving, "Jobs that stop and go elsewhere.");
 }
 
 // POST /schedule and GET /tasks/{id}, and the body of a callback. SPEC 10.1.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,15 +73,19 @@ struct Type {
     void (*visit)(Visitor&, void*) = nullptr;  // structure
     // Makes a fresh object and hands it to `use`.
     void (*with_fresh)(void (*use)(void* context, void* object), void* context) = nullptr;
-    // optional (of size 0 or 1), list, map
+    // optional (of size 0 or 1; also a shared_ptr to const), list, map
     const Type* element = nullptr;
     std::size_t (*size)(const void*) = nullptr;
     void (*clear)(void*) = nullptr;
     void* (*at)(void*, std::size_t) = nullptr;      // optional, list
     void* (*append)(void*) = nullptr;               // optional, list
+    void (*reserve)(void*, std::size_t) = nullptr;  // list
     void* (*insert)(void*, std::string) = nullptr;  // map
     void (*each)(const void*, void* context,
                  void (*use)(void* context, const std::string& key, const void* value)) = nullptr;
+    // An optional that is a shared_ptr<const E>: its owner, and the way to make it own what another one does.
+    std::shared_ptr<const void> (*owner)(const void*) = nullptr;
+    void (*adopt)(void*, const std::shared_ptr<const void>&) = nullptr;
 };
 
 // Receives the fields of one object, in the order of its description.
@@ -133,6 +138,12 @@ struct Container<std::optional<E>> {
     using Element = E;
     static constexpr Kind kind = Kind::optional;
 };
+// Immutable and perhaps shared with others; null is absent.
+template <class E>
+struct Container<std::shared_ptr<const E>> {
+    using Element = E;
+    static constexpr Kind kind = Kind::optional;
+};
 template <class E>
 struct Container<std::vector<E>> {
     using Element = E;
@@ -178,7 +189,20 @@ consteval Type container_type() {
                   "a list of bool cannot be described");
     Type type{Container<T>::kind};
     type.element = &type_of<E>;
-    if constexpr (Container<T>::kind == Kind::optional) {
+    if constexpr (std::same_as<T, std::shared_ptr<const E>>) {
+        type.size = [](const void* o) -> std::size_t { return as<T>(o) ? 1 : 0; };
+        type.clear = [](void* o) { as<T>(o).reset(); };
+        type.at = [](void* o, std::size_t) -> void* { return const_cast<E*>(as<T>(o).get()); };
+        // What is shared is not changed: a value that is read is a new object.
+        type.append = [](void* o) -> void* {
+            auto fresh = std::make_shared<E>();
+            E* const out = fresh.get();
+            as<T>(o) = std::move(fresh);
+            return out;
+        };
+        type.owner = [](const void* o) -> std::shared_ptr<const void> { return as<T>(o); };
+        type.adopt = [](void* o, const std::shared_ptr<const void>& p) { as<T>(o) = std::static_pointer_cast<const E>(p); };
+    } else if constexpr (Container<T>::kind == Kind::optional) {
         type.size = [](const void* o) -> std::size_t { return as<T>(o).has_value() ? 1 : 0; };
         type.clear = [](void* o) { as<T>(o).reset(); };
         type.at = [](void* o, std::size_t) -> void* { return &*as<T>(o); };
@@ -190,6 +214,7 @@ consteval Type container_type() {
     if constexpr (Container<T>::kind == Kind::list) {
         type.at = [](void* o, std::size_t i) -> void* { return &as<T>(o)[i]; };
         type.append = [](void* o) -> void* { return &as<T>(o).emplace_back(); };
+        type.reserve = [](void* o, std::size_t n) { as<T>(o).reserve(n); };
     }
     if constexpr (Container<T>::kind == Kind::map) {
         type.insert = [](void* o, std::string key) -> void* { return &as<T>(o)[std::move(key)]; };

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "crater/engine/explain.h"
+#include "crater/engine/plan.h"
 #include "crater/model/job.h"
 #include "crater/model/node.h"
 #include "crater/model/tenant.h"
@@ -44,7 +45,11 @@ struct Settings {
     double w_gpu = 0.25, w_cpu = 0.25, w_mem = 0.25, w_disk = 0.25;
     double capacity_gpu_memory = 0.45, capacity_cpu_cores = 0.20, capacity_memory_bandwidth = 0.20, capacity_ssd_iops = 0.15;
     Millis min_run_time{0};            // of a victim since its last start, before it may be preempted
+    Millis order_min_run_time{600'000};  // the same where it gives way for its queue's order, at equal priority
+    Millis restart_cost{300'000};        // what stopping a task costs beside the work lost, for each of its cards
+    Millis fair_half_life{7 * 86'400'000LL};  // after which used GPU time counts half in the order `fair`
     std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
+    std::int64_t backfill_depth = 100;     // kinds of waiting jobs for which places are kept; 0 = none
 };
 template <class V>
 void describe(V& v, Settings& s) {
@@ -69,7 +74,11 @@ void describe(V& v, Settings& s) {
     v.field("capacity_memory_bandwidth", s.capacity_memory_bandwidth, "Capacity weight of memory bandwidth.", {.minimum = 0, .maximum = 100});
     v.field("capacity_ssd_iops", s.capacity_ssd_iops, "Capacity weight of disk IOPS.", {.minimum = 0, .maximum = 100});
     v.field("min_run_time", s.min_run_time, "Run time of a victim before it may be preempted.");
+    v.field("order_min_run_time", s.order_min_run_time, "Run time of a victim of the same priority before the order of its queue may preempt it.");
+    v.field("restart_cost", s.restart_cost, "What stopping a task costs beside the work lost, for each of its cards.");
+    v.field("fair_half_life", s.fair_half_life, "After which used GPU time counts half in the order fair.");
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
+    v.field("backfill_depth", s.backfill_depth, "For how many kinds of waiting jobs, first ones first, the place is kept where they will start; 0 = none.", {.minimum = 0, .maximum = 10'000});
 }
 
 // What a task of a kind uses at its peak, learned from those that ran before. Absent: not known.
@@ -89,6 +98,17 @@ void describe(V& v, Profile& p) {
     v.field("memory_bandwidth_bytes", p.memory_bandwidth, "Memory bandwidth, bytes/s.");
 }
 
+// How long a job runs in all, not counting what it lost: half of its like end by p50, nine in ten by p90.
+struct RunTime {
+    Millis p50{0}, p90{0};
+    bool operator==(const RunTime&) const = default;
+};
+template <class V>
+void describe(V& v, RunTime& r) {
+    v.field("p50", r.p50, "Half of its like end by then.");
+    v.field("p90", r.p90, "Nine in ten do.");
+}
+
 // A job as the engine sees it: everything resolved (queue, tenant, priority, preemptible), requests filled and rounded by `admit`.
 struct EngineJob {
     std::string id;
@@ -100,6 +120,10 @@ struct EngineJob {
     std::int64_t preemptions = 0;
     bool blocked = false;  // dependencies not met: not considered by pass
     std::shared_ptr<const Profile> profile;  // null: nothing is known; steers like live load, not hashed
+    // The following steer the order and estimates; like live load they are not hashed.
+    std::optional<RunTime> run_time;  // absent: the spec's duration, else what jobs like it took (learned)
+    std::int64_t served = 0;          // milli-GPU-seconds received in earlier starts, kept or not
+    Millis progress{0};               // run time of earlier starts whose result is kept
 };
 
 // ---- Facts -------------------------------------------------------------------------------------------------------------
@@ -113,23 +137,26 @@ struct TenantSet { Tenant tenant; };
 struct SettingsSet { Settings settings; };
 struct JobAdded { EngineJob job; };                                       // waits
 struct JobUnblocked { std::string job; };
-struct JobRemoved { std::string job; };                                   // ended or cancelled; holds nothing any more
+struct JobRemoved { std::string job; Instant at; bool finished = false; };  // ended at `at` (0: not known), well or not; holds nothing any more
 struct TaskPlaced { std::string job; std::int64_t task; Allocation allocation; Instant started; };  // replay of a stored placement
-struct TaskFreed { std::string job; std::int64_t task; };                 // its slices are free; the job is not queued again by this
+struct TaskFreed { std::string job; std::int64_t task; Instant at; };                 // its slices are free; the job is not queued again by this
 struct JobRequeued { std::string job; std::int64_t preemptions; };        // waits again, all its tasks freed, keeps its submit time
 struct TaskRequeued { std::string job; std::int64_t task; };              // one freed task waits again (restart on failure); its gang stays
+struct Checkpointed { std::string job; Instant at; };                     // durable: what ran before is kept; not hashed
 struct PreemptionStarted { std::string victim, preemptor; };              // replay of a stored Preemption; not hashed
 struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
 struct LoadSampled { std::string node; NodeSample sample; };              // not hashed
 
 using Event = std::variant<NodeSet, NodeFlags, NodeTaints, NodeMaintenance, NodeRemoved, QueueSet, TenantSet, SettingsSet, JobAdded, JobUnblocked, JobRemoved,
-                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, PreemptionStarted, Remembered, LoadSampled>;
+                           TaskPlaced, TaskFreed, JobRequeued, TaskRequeued, Checkpointed, PreemptionStarted, Remembered, LoadSampled>;
 
 // ---- Decisions -----------------------------------------------------------------------------------------------------------
+// All waiting tasks of a job, or none. Engine::allocations has what each got, Engine::words the trace as a document.
 struct Placement {
     std::string job;
-    std::vector<std::pair<std::int64_t, Allocation>> tasks;  // (task index, slices): all waiting tasks of the job, or none
-    Trace trace;  // Engine::words has it as a document
+    std::int64_t tasks = 0;      // how many
+    std::uint64_t decision = 0;  // which of this engine; no two have the same number
+    Trace trace;
 };
 struct Preemption {
     std::string victim;     // all of its tasks stop
@@ -140,7 +167,7 @@ struct Plan {
     std::vector<Placement> placements;
     std::vector<Preemption> preemptions;
     bool more = false;  // the work bound was reached: call again soon
-    bool learned = false;  // prices were found anew: `learned` is worth storing
+    bool learned = false;  // so much was learned that `learned` is worth storing anew
 };
 
 struct PassLimits {
@@ -188,18 +215,31 @@ class Engine {
     // Decides for the waiting jobs in order and applies its decisions. Placed jobs leave the queue; victims keep their slices until
     // TaskFreed/JobRequeued. `now` orders nothing; it is used for ages in texts and for min_run_time.
     Plan pass(Instant now, const PassLimits& limits = {});
+    // Makes room for one waiting job, or makes what is free worth more, by moving jobs: each stops as if preempted, with its new place
+    // kept for it. The caller makes it durable like the preemptions of a pass.
+    std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
     // Whether anything that happened since the last pass could let a waiting job start.
     bool wants_pass() const;
     // When a pass could decide something though nothing happens until then: a victim will have run for min_run_time. Of the last pass.
     std::optional<Instant> wake_at() const;
 
+    // (task index, slices) of a placement, by index: what is to be stored and carried out. Tasks that were freed since are not in it.
+    std::vector<std::pair<std::int64_t, Allocation>> allocations(const Placement& placement) const;
+
     // Questions; nothing changes.
-    Result<Why> why(const std::string& job, Instant now) const;
+    Result<Why> why(const std::string& job, Instant now, const WhyQuestion& question = {}) const;
     // A decision of the last pass as a document: each candidate with its terms, each reason with its first node. Before the next fact.
     DecisionTrace words(const Trace& trace) const;
     Result<DecisionTrace> would_place(const EngineJob& job, Instant now) const;  // "would this fit now?"
     std::vector<Preemption> would_preempt(const std::string& job, Instant now) const;
+    Result<WhatIf> what_if(const Supposed& supposed, Instant now) const;  // plan.h
     std::vector<std::string> waiting(const std::string& queue) const;  // in the order they will be considered
+    // When a waiting job will start, by a forward simulation of those that run and wait. Errors: not_found; unavailable with the reason
+    // why nothing can be said. Kept for a while; what they said is compared with what came, so that asking makes later answers better.
+    Result<StartEstimate> estimate(const std::string& job, Instant now) const;
+    std::vector<std::pair<std::string, StartEstimate>> estimates(Instant now) const;  // of all jobs of which it can be said, by id
+    // How long a job runs in all as far as is known: said, else learned.
+    std::optional<RunTime> expected_run_time(const EngineJob& job) const;
     std::vector<NodeBook> books() const;                               // by node name
     Result<NodeBook> book(const std::string& node) const;
     std::vector<FreeSlice> largest_free() const;  // per GPU model
@@ -209,7 +249,7 @@ class Engine {
     // Where the plugins that queues name come from; null (the default) = there are none. Must outlive the engine or be taken away again.
     void set_hooks(HookSource* hooks);
 
-    // What the policies that learn have learned, as text for the store (Remembered). Not part of the state hash.
+    // What was learned (prices, run times, how good estimates were) as text for the store (Remembered). Not part of the state hash.
     std::string learned() const;
 
     std::uint64_t state_hash() const;

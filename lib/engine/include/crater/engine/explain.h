@@ -123,6 +123,40 @@ void describe(V& v, NodeVerdict& n) {
     v.field("filter", n.filter, "First thing missing; absent when it fits.");
     v.field("detail", n.detail, "In words.");
 }
+// When a waiting job will start: half of the futures that run times allow start it by p50, nine in ten by p90.
+struct StartEstimate {
+    Instant p50, p90;
+    std::string basis;  // where the run times it rests on come from, in words
+};
+template <class V>
+void describe(V& v, StartEstimate& e) {
+    v.field("p50", e.p50, "As likely before as after.");
+    v.field("p90", e.p90, "By then with nine chances in ten.");
+    v.field("basis", e.basis, "What the run times it rests on are.");
+}
+// The smallest change of one kind that starts the job now, tried on the books: less than this does not.
+struct Change {
+    std::string kind;  // "gpu_memory", "gpu_count", "cpu", "memory", "gpu_model", "tasks", "job_end", ...
+    std::string text;  // "ask for 10 GiB of GPU memory instead of 16 GiB"
+    double from = 0, to = 0;  // in `unit`; both 0 where the kind has no amount
+    std::string unit;
+    std::string value;  // a model or the job whose end it is; else empty
+};
+template <class V>
+void describe(V& v, Change& c) {
+    v.field("kind", c.kind, "What changes.");
+    v.field("text", c.text, "In words.");
+    v.field("from", c.from, "Asked for now.");
+    v.field("to", c.to, "The most that starts now.");
+    v.field("unit", c.unit, "Unit of the amounts.");
+    v.field("value", c.value, "The model, or the job whose end it takes.");
+}
+// What to answer beside the sentence, what binds, the holders and the rank.
+struct WhyQuestion {
+    bool nodes = false;     // node by node: as long as the cluster is large
+    bool changes = true;    // what would start it now, as far as the search is short
+    bool thorough = false;  // search for changes to the end, however long it takes
+};
 struct Why {
     std::string summary;            // one sentence a person understands
     std::string binding;            // name of the binding requirement: gpu_memory, gpu_count, quota, dependency, order, ...
@@ -132,6 +166,11 @@ struct Why {
     std::vector<Rejection> rejections;
     std::vector<Holder> holders;    // who holds what is missing, largest first, at most 10
     std::vector<NodeVerdict> nodes; // node by node, at most 1,000
+    std::int64_t fitting = 0;       // nodes that would take one of its tasks now
+    std::optional<StartEstimate> estimate;
+    std::string no_estimate;        // why there is none
+    std::vector<Change> changes;    // at most one of each kind
+    bool more_changes = false;      // the search ended before all kinds were tried to the end; a thorough question goes on
 };
 template <class V>
 void describe(V& v, Why& w) {
@@ -143,6 +182,11 @@ void describe(V& v, Why& w) {
     v.field("rejections", w.rejections, "How many nodes lack what.");
     v.field("holders", w.holders, "Who holds what is missing.");
     v.field("nodes", w.nodes, "Node by node.");
+    v.field("estimate", w.estimate, "When it will start.");
+    v.field("no_estimate", w.no_estimate, "Why that is unknown.");
+    v.field("fitting", w.fitting, "Nodes that would take one of its tasks now.");
+    v.field("changes", w.changes, "The smallest change of each kind that would start it now.");
+    v.field("more_changes", w.more_changes, "Not all kinds of change were tried to the end; ask with thorough=true.");
 }
 
 struct FreeSlice {

@@ -42,6 +42,7 @@ struct SimulatedGpus {
     std::int64_t count = 0;
     std::string nvlink = "none";  // none, pairs, all
     Mebibytes memory;             // 0 = the model's
+    bool mig = false;             // in MIG mode: given out as instances
 };
 template <class V>
 void describe(V& v, SimulatedGpus& g) {
@@ -49,6 +50,7 @@ void describe(V& v, SimulatedGpus& g) {
     v.field("count", g.count, "Cards.", {.minimum = 0, .maximum = 64});
     v.field("nvlink", g.nvlink, "none, pairs or all.");
     v.field("memory", g.memory, "Memory per card; the model's when absent.");
+    v.field("mig", g.mig, "In MIG mode: given out as instances, for models that have them.");
 }
 struct SimulatedCpu {
     std::int64_t sockets = 1, cores = 8;  // cores of the node, each with two threads
@@ -122,11 +124,13 @@ struct GpuModel {
     double memory_bandwidth_gbps;
     std::string_view compute_capability;
     std::string_view precisions;    // separated by spaces
-    std::string_view mig_profiles;  // "1g.5gb:7 2g.10gb:3 ..."
+    std::string_view mig_profiles;  // "1g.5gb:7:4864 ...": name, most of them on a card, MiB where a listing was seen
     std::string_view source;        // where the figures come from
 };
 std::span<const GpuModel> known_gpus();
 const GpuModel* find_gpu(std::string_view name);       // by `name`
+// What a card of the model is cut into in MIG mode; empty when it has none. Memory that no listing gives is the slots' part of the card.
+std::vector<GpuPartition> mig_partitions(const GpuModel& model);
 std::string normalised_gpu(std::string_view driver_name);  // "NVIDIA A100-PCIE-40GB" -> "a100-pcie-40gb", also for unknown ones
 
 }  // namespace crater::hw

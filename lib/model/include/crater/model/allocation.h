@@ -16,6 +16,8 @@ struct GpuSlice {
     Mebibytes memory;      // after rounding to the granularity
     bool exclusive = false;  // whole card
     bool capped = false;     // compute is a hard cap, not a weight
+    std::string partition;   // of a card that is cut into instances: which
+    std::int64_t start = -1;  // and its first memory slot
 };
 template <class V>
 void describe(V& v, GpuSlice& s) {
@@ -25,6 +27,8 @@ void describe(V& v, GpuSlice& s) {
     v.field("memory_mib", s.memory, "GPU memory in MiB.");
     v.field("exclusive", s.exclusive, "The whole card, shared with nobody.");
     v.field("capped", s.capped, "Compute is a hard cap, not a weight.");
+    v.field("partition", s.partition, "Instance of a card that is cut into instances, such as 3g.20gb.");
+    v.field("start", s.start, "Its first memory slot; -1 when the card is whole.");
 }
 
 struct Allocation {

@@ -10,6 +10,25 @@
 
 namespace crater {
 
+// A kind of instance that a card can be cut into (MIG profile, vNPU template). Its places are slots of the card's memory: an
+// instance covers `size` slots from one of `starts` on, and no slot is covered twice.
+struct GpuPartition {
+    std::string name;  // "3g.20gb"
+    MilliGpu compute;
+    Mebibytes memory;
+    std::int64_t size = 1;
+    std::vector<std::int64_t> starts;
+    bool operator==(const GpuPartition&) const = default;
+};
+template <class V>
+void describe(V& v, GpuPartition& p) {
+    v.field("name", p.name, "Profile.");
+    v.field("compute", p.compute, "Part of the card's compute.");
+    v.field("memory_mib", p.memory, "Memory in MiB.");
+    v.field("size", p.size, "Memory slots it covers.");
+    v.field("starts", p.starts, "Slots it may begin at.");
+}
+
 struct Gpu {
     std::int64_t index = 0;
     std::string model;  // normalised: "a100-pcie-40gb"
@@ -24,6 +43,7 @@ struct Gpu {
     bool healthy = true;
     std::string health_detail;
     bool mig_enabled = false;
+    std::vector<GpuPartition> partitions;  // that its agent makes for tasks; a card that has them is given out in no other way
 };
 template <class V>
 void describe(V& v, Gpu& g) {
@@ -41,6 +61,7 @@ void describe(V& v, Gpu& g) {
     v.field("healthy", g.healthy, "Whether tasks may be placed on it.");
     v.field("health_detail", g.health_detail, "What is wrong with it.");
     v.field("mig_enabled", g.mig_enabled, "MIG mode.");
+    v.field("partitions", g.partitions, "Instances it is cut into for tasks.");
 }
 
 struct NumaDomain {

@@ -19,6 +19,14 @@ inline std::span<const EnumName<Policy>> enum_names(Policy) {
     return names;
 }
 
+// Who goes first within a queue, after priority. SPEC 3.6.
+enum class Order { fair, fifo, shortest, las };
+inline std::span<const EnumName<Order>> enum_names(Order) {
+    static constexpr EnumName<Order> names[] = {
+        {Order::fair, "fair"}, {Order::fifo, "fifo"}, {Order::shortest, "shortest"}, {Order::las, "las"}};
+    return names;
+}
+
 // A placement plugin that a queue uses: "spread_tenant", or "spread_tenant=0.5". A weight of 1 counts as much as the queue's whole policy.
 struct PluginUse {
     std::string name;
@@ -36,21 +44,27 @@ std::string to_text(const PluginUse& use);
 struct QueueSpec {
     std::string name;
     Policy policy = Policy::price;
+    Order order = Order::fair;
     Priority priority{500};  // of jobs that give none
     bool default_preemptible = false;
     std::vector<JobType> types;  // job types that go here when they name no queue
     std::vector<PluginUse> plugins;
     std::optional<double> overcommit_ratio;  // instead of memory_overcommit_ratio, for its jobs
+    std::optional<double> preempt_factor;    // absent: 3 where order is shortest, 10 where it is las
+    std::int64_t reserved_gpu = 0;           // cards kept for its jobs, lent to preemptible work meanwhile
 };
 template <class V>
 void describe(V& v, QueueSpec& q) {
     v.field("name", q.name, "Queue.", {.required = true});
     v.field("policy", q.policy, "How a node is chosen.");
+    v.field("order", q.order, "Who goes first among jobs of the same priority.");
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
     v.field("types", q.types, "Job types that wait here when they name no queue.");
     v.field("plugins", q.plugins, "Placement plugins, as NAME or NAME=WEIGHT; a weight of 1 counts as much as the policy.");
     v.field("overcommit_ratio", q.overcommit_ratio, "Instead of memory_overcommit_ratio, for jobs of this queue.", {.minimum = 1, .maximum = 10});
+    v.field("preempt_factor", q.preempt_factor, "In a queue ordered shortest or las: how many times a waiting job's key a running one's must exceed to give way to it.", {.minimum = 1, .maximum = 1000});
+    v.field("reserved_gpu", q.reserved_gpu, "Cards kept for this queue's jobs, lent to preemptible work meanwhile.", {.minimum = 0, .maximum = 1e6});
 }
 
 // Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.

@@ -3,7 +3,7 @@
 //
 // Batches commit in the order of the calls; several waiting batches share one transaction and one fsync (group commit). A batch is
 // all or nothing. When a commit fails (disk full, IO error) every later batch fails too: the owner must stop and load again, because
-// what it believes and what is durable have parted. Values and keys are opaque text; keys are slash-separated.
+// what it believes and what is durable have parted. Keys are slash-separated text, values are opaque bytes.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,11 @@ class Store {
     virtual void commit(Batch batch, std::function<void(Result<Revision>)> done) = 0;
 
     // Reads see what is committed. Blocking; from any thread.
-    virtual Result<std::vector<Entry>> load(std::string_view prefix) const = 0;  // sorted by key
+    // Each object whose key begins so, sorted by key, as of one moment, without holding them all; ends with the first error of `use`. Key
+    // and value last as long as the call of `use`, which may not ask the store anything.
+    using Use = std::function<Result<void>(std::string_view key, std::string_view value)>;
+    virtual Result<void> for_each(std::string_view prefix, const Use& use) const = 0;
+    Result<std::vector<Entry>> load(std::string_view prefix) const;
     virtual Result<std::optional<std::string>> get(std::string_view key) const = 0;
     virtual Revision revision() const = 0;
     virtual Result<std::vector<HistoryRow>> history(const HistoryQuery& query) const = 0;

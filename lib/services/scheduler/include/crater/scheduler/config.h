@@ -57,6 +57,15 @@ void describe(V& v, AllDataConfig& a) {
     v.field("templates", a.templates, "What runs for a task type whose document brings no command.");
 }
 
+// Moving preemptible jobs so that what is free lies together.
+struct DefragmentationConfig { bool enabled = true; Millis interval{3'600'000}; std::int64_t max_moves = 10; };
+template <class V>
+void describe(V& v, DefragmentationConfig& d) {
+    v.field("enabled", d.enabled, "Whether it is done by itself; crater defrag does it in any case.");
+    v.field("interval", d.interval, "How often it is looked whether a move is worth its cost.");
+    v.field("max_moves", d.max_moves, "Most jobs moved at a time.", {.minimum = 1, .maximum = 1000});
+}
+
 struct Config {
     std::string cluster_name = "crater";
     std::string listen = "0.0.0.0:8080";  // loopback when there is no token and no TLS
@@ -71,6 +80,7 @@ struct Config {
     Millis decision_retention{30ll * 24 * 3600 * 1000};
     AllDataConfig alldata;
     engine::Settings scheduling;
+    DefragmentationConfig defragmentation;
     std::vector<QueueSpec> queues = default_queues();
     std::map<std::string, Quota> quota_policies;  // sets of caps that a job may be put under by name
     std::string plugin_dir;    // folder of placement plugins; empty = none
@@ -97,6 +107,7 @@ void describe(V& v, Config& c) {
     v.field("decision_retention", c.decision_retention, "How long decision traces are kept.");
     v.field("alldata", c.alldata, "The AllData platform.");
     v.field("scheduling", c.scheduling, "Thresholds and weights.");
+    v.field("defragmentation", c.defragmentation, "Moving preemptible jobs so that what is free lies together.");
     v.field("queues", c.queues, "Queues.");
     v.field("quota_policies", c.quota_policies, "Named sets of caps; a job that names one in quota_policy may not ask for more.");
     v.field("plugin_dir", c.plugin_dir, "Folder of placement plugins; none when absent.");

@@ -17,14 +17,30 @@
 
 namespace crater::scheduler {
 
-// One job as others may see it.
-struct JobRecord {
-    api::JobRow row;
-    std::shared_ptr<const JobSpec> spec;  // secrets in clear: mask before showing
-    JobStatus status;
-    std::vector<std::string> notes;
-    std::string document_hash;  // of the submitted document, for idempotency
-    std::string task_id;        // AllData's id; empty for other jobs
+class Scheduler;
+struct StoredSpec;
+
+// One job as others may see it: two immutable objects that the scheduler holds too, so that what is known of a job lies in memory once.
+class JobRecord {
+  public:
+    const std::string& id() const;
+    const std::string& name() const;  // the id when it has none
+    const std::string& tenant() const;
+    const std::string& queue() const;
+    const std::string& user() const;
+    std::int64_t priority() const;
+    const JobSpec& spec() const;  // secrets in clear: mask before showing
+    const JobStatus& status() const { return *status_; }
+    const std::vector<std::string>& notes() const;
+    const std::string& document_hash() const;  // of the submitted document, for idempotency
+    bool runs_on(const std::string& node) const;  // or ran, while its slices are remembered
+    api::JobRow row() const;                      // as lists show it
+
+  private:
+    friend class Scheduler;
+    std::shared_ptr<const StoredSpec> fixed_;
+    std::shared_ptr<const JobStatus> status_;
+    bool simulated_ = false, advisory_ = false;
 };
 using JobRecordPtr = std::shared_ptr<const JobRecord>;
 using NodeRowPtr = std::shared_ptr<const api::NodeRow>;

@@ -104,7 +104,14 @@ class Scheduler {
         std::vector<std::string> applied, at_restart;
     };
     Reloaded reload(Config config);
-    void why(const std::string& job, Reply<engine::Why> reply);
+    void why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply);
+    // What would happen; SupposeSubmit is asked with `fit`.
+    void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
+    void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);
+    // A command: it moves jobs.
+    void defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply);
+    // When jobs will start, in the order asked for; of those of which nobody knows, why.
+    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
     void fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply);
     // The agents' own tables, of the nodes that answer within `wait`, and where they differ from the books. The comparison allows for what is
     // under way: an agent's row must be in the books with the same slices when its table arrives, and what its agent had reported as running

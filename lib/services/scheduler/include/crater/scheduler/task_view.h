@@ -7,6 +7,6 @@
 namespace crater::scheduler {
 
 // `node` is the first task's node, when it is known: it says where the checkpoints are.
-api::TaskView task_view(const JobRecord& job, const NodeInventory* node);
+api::TaskView task_view(const JobStatus& status, const NodeInventory* node);
 
 }  // namespace crater::scheduler
