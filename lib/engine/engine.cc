@@ -309,13 +309,19 @@ void Engine::Impl::on(const JobRemoved& fact) {
     JobSlot& slot = job_named(fact.job);
     tell_time(fact.at);
     learn_run_time(slot, fact.at);
+    // The rows of its node are on their way while the rest is taken down.
     if (slot.held > 0) fetch_node(slot.tasks.front().slices.node);
+    const int position = slot.position;
+    job_positions_.remove(slot.id_hash, position);
     delist(slot);
     reservations_.forget(slot.position);
     estimates_.forget(slot.position);
     const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
                                       [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
     if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
+    set_fact(slot.fact, 0);
+    if (slot.info.profile) --profiles_;
+    shapes_.drop(slot.shape);
     for (std::size_t t = 0; t < slot.tasks.size(); ++t) {
         if (slot.tasks[t].life == TaskSlot::Life::held)
             release(slot, static_cast<int>(t), TaskSlot::Life::ended);
@@ -323,13 +329,8 @@ void Engine::Impl::on(const JobRemoved& fact) {
     }
     drop_pledge(slot);
     victim_done(slot);
-    set_fact(slot.fact, 0);
-    if (slot.info.profile) --profiles_;
-    shapes_.drop(slot.shape);
     cluster_.crowds().drop(slot.crowd);
     ++holdings_;  // its position and its shape may be given to others
-    const int position = slot.position;
-    job_positions_.remove(slot.id_hash, position);
     job_slots_.give_back(std::exchange(jobs_[static_cast<std::size_t>(position)], nullptr));
     free_jobs_.push_back(position);
 }

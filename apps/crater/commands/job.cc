@@ -24,14 +24,12 @@ std::string memory_column(const Json& job) {
 }
 
 void print_fit(const Json& fit) {
-    std::cout << (text(fit, "fits_now") == "true" ? "would start now" : text(fit, "fits_ever") == "true" ? "would wait" : "can never start") << ": "
-              << text(fit, "summary") << "\n";
+    const bool stops_others = text(fit, "fits_now") != "true" && fit.contains("plan") && text(fit, "plan.possible") == "true";
+    if (stops_others) print_plan(fit["plan"]);
+    else std::cout << (text(fit, "fits_now") == "true" ? "would start now" : text(fit, "fits_ever") == "true" ? "would wait" : "can never start") << ": " << text(fit, "summary") << "\n";
     if (!text(fit, "nodes").empty()) std::cout << "on " << text(fit, "nodes") << "\n";
     for (const Json& note : fit.value("notes", Json::array())) std::cout << "note: " << note.get<std::string>() << "\n";
-    if (!fit.contains("plan") || text(fit, "fits_now") == "true") return;
-    const Json& plan = fit["plan"];
-    if (text(plan, "possible") == "true") print_plan(plan);
-    else if (plan.contains("why")) print_changes(plan["why"]);
+    if (!stops_others && fit.contains("plan") && fit["plan"].contains("why")) print_changes(fit["plan"]["why"]);
 }
 
 // Until the job has ended; prints each state it enters. The loop's deadline is the user's Ctrl-C.

@@ -6,7 +6,7 @@
 
 namespace crater::engine {
 
-NodeBook Engine::Impl::book_of(const Node& node, int n) const {
+NodeBook Engine::Impl::totals_of(const Node& node) const {
     NodeBook out;
     out.node = node.name;
     out.cpu_total = MilliCpu(node.cpu);
@@ -14,9 +14,15 @@ NodeBook Engine::Impl::book_of(const Node& node, int n) const {
     for (const auto& domain : node.domains) out.bandwidth_total += BytesPerSecond(domain.bandwidth);
     for (const auto& disk : node.disks) out.disk_total += Bytes(disk.size), out.iops_total += Iops(disk.iops);
     out.cards.resize(node.cards.size());
+    for (std::size_t c = 0; c < node.cards.size(); ++c)
+        out.cards[c].memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
+    return out;
+}
+
+NodeBook Engine::Impl::book_of(const Node& node, int n) const {
+    NodeBook out = totals_of(node);
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         const auto memory = cluster_.type(node.cards[c].type).memory;
-        out.cards[c].memory_total = Mebibytes(memory);
         out.cards[c].memory_limit = Mebibytes(cluster_.card_limit(memory));
         if (const auto real = node.live.memory_on(c); real >= 0) out.cards[c].memory_real = Mebibytes(real);
     }

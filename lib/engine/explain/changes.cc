@@ -11,7 +11,8 @@ namespace crater::engine {
 namespace {
 
 // A question looks at no more nodes than this, which bounds its time; a thorough one goes on.
-constexpr std::int64_t looks_max = 1500;
+constexpr std::int64_t looks_max = 800;
+constexpr std::size_t holders_tried = 64;  // of a quota
 // A search over all jobs that would give way is short on so many nodes.
 constexpr int small_cluster = 256;
 
@@ -250,7 +251,12 @@ std::int64_t Engine::Impl::Changes::most_of_gang(const Amount& amount, const std
 void Engine::Impl::Changes::other_model() {
     if (shape_.cards == 0 || shape_.gpu_model.empty() || (slot_.waiting > 1 && e_.predicts())) return;
     const Cluster& cluster = e_.cluster_;
-    std::map<std::string, std::vector<int>> models;  // with the nodes that have them, and where nothing else is missing
+    // By card type: whether it is of another model, and the nodes that have it where nothing else is missing.
+    const auto types_known = static_cast<std::size_t>(cluster.type_count());
+    std::vector<char> other(types_known);
+    std::vector<std::vector<int>> of_type(types_known);
+    for (std::size_t t = 0; t < types_known; ++t) other[t] = shape_.need(cluster, static_cast<int>(t)).fails == CardNeed::model;
+    if (std::find(other.begin(), other.end(), 1) == other.end()) return;
     const Lacks cards = all_of({"gpu_model", "gpu_cards", "gpu_capability", "gpu_precision", "gpu_card_size", "gpu_inference_part", "gpu_health",
                                 "gpu_memory", "gpu_count", "gpu_compute", "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "together"});
     for (std::size_t rank = 0; rank < survey_.size(); ++rank) {
@@ -258,10 +264,20 @@ void Engine::Impl::Changes::other_model() {
         const Room& room = e_.rooms_.at(rank);
         if (room.card_memory <= 0) continue;
         const Node& node = cluster.node(cluster.by_name()[rank]);
+        if (!node.mixed) {
+            if (node.card_type >= 0 && other[static_cast<std::size_t>(node.card_type)])
+                of_type[static_cast<std::size_t>(node.card_type)].push_back(static_cast<int>(rank));
+            continue;
+        }
         std::set<int> types;
-        for (const auto& card : node.cards) types.insert(card.type);
-        for (const int t : types)
-            if (shape_.need(cluster, t).fails == CardNeed::model) models[cluster.type(t).model].push_back(static_cast<int>(rank));
+        for (const auto& card : node.cards)
+            if (other[static_cast<std::size_t>(card.type)]) types.insert(card.type);
+        for (const int t : types) of_type[static_cast<std::size_t>(t)].push_back(static_cast<int>(rank));
+    }
+    std::map<std::string, std::vector<int>> models;
+    for (std::size_t t = 0; t < of_type.size(); ++t) {
+        auto& ranks = models[cluster.type(static_cast<int>(t)).model];
+        ranks.insert(ranks.end(), of_type[t].begin(), of_type[t].end());
     }
     for (const auto& [model, ranks] : models) {
         Shape shape = shape_;
@@ -294,7 +310,8 @@ void Engine::Impl::Changes::looser_topology() {
         JobSlot probe = slot_;
         probe.shape = e_.shapes_.take(e_.shape_of(spec, slot_.info.queue, slot_.crowd));
         const auto mark = e_.cluster_.mark();
-        const bool starts = e_.fill(probe).kind == Outcome::placed;
+        const Outcome outcome = e_.fill(probe);
+        const bool starts = outcome.kind == Outcome::placed;
         e_.cluster_.undo_to(mark);
         e_.shapes_.drop(probe.shape);
         if (starts) {
@@ -311,26 +328,41 @@ void Engine::Impl::Changes::looser_topology() {
 
 // ---- somebody else ---------------------------------------------------------------------------------------------------------------
 
-bool Engine::Impl::Changes::below_ceiling(const JobSlot& other) const {
-    const std::string& path = e_.tenants_.path(outcome_.ceiling.tenant);
-    return other.info.tenant == path || other.info.tenant.starts_with(path + "/");
+// Whether a class of a queue that is served no later than its own is considered before it.
+bool Engine::Impl::Changes::goes_first(int queue, const WaitClass& members) const {
+    const Waiting& head = members.head();
+    if (head.job == slot_.position) return false;
+    return queue != slot_.queue || engine::turn_of(members, head) < e_.turn_of(slot_);
 }
 
-bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) const {
+// The heads of the classes that are considered before it, and whether their quota holds them back.
+const std::vector<Engine::Impl::Changes::Ahead>& Engine::Impl::Changes::ahead() {
+    if (ahead_known_) return ahead_;
+    ahead_known_ = true;
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
-            const Waiting& head = *members->jobs.begin();
-            const bool first = q != slot_.queue || engine::turn_of(*members, head) < e_.turn_of(slot_);
-            if (!first || head.job == slot_.position) continue;
-            const JobSlot& other = e_.job(head.job);
-            if (e_.least_ceiling(other)) continue;
-            // What its quota held back before may start anywhere now.
-            if (outcome_.kind == Outcome::over_quota && below_ceiling(other)) return true;
-            const Shape& shape = e_.shapes_.at(other.shape);
-            for (const int rank : ranks)
-                if (Judge::fits(Look(shape, e_.cluster_, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]))) return true;
+            const int head = members->jobs.begin()->job;
+            if (goes_first(q, *members)) ahead_.push_back({members->shape, head, static_cast<bool>(e_.least_ceiling(e_.job(head)))});
         }
-        if (q == slot_.queue) return false;
+        if (q == slot_.queue) break;
+    }
+    std::sort(ahead_.begin(), ahead_.end(), [](const Ahead& a, const Ahead& b) { return std::pair(a.shape, a.head) < std::pair(b.shape, b.head); });
+    return ahead_;
+}
+
+// On these nodes, where something became free, or anywhere, where its quota did.
+bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) {
+    int shape = -1;
+    bool fits = false;
+    for (const Ahead& one : ahead_) {
+        if (one.shape != shape) {
+            shape = one.shape;
+            looks_ += static_cast<std::int64_t>(ranks.size());
+            fits = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+                return Judge::fits(Look(e_.shapes_.at(shape), e_.cluster_, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]));
+            });
+        }
+        if ((fits || one.held_back) && !e_.least_ceiling(e_.job(one.head))) return true;
     }
     return false;
 }
@@ -348,8 +380,6 @@ void Engine::Impl::Changes::job_end() {
         nearest.clear();
         for (std::size_t rank = 0; rank < survey_.size(); ++rank)
             if (survey_.right_kind(rank) && survey_.at(rank)) nearest.push_back(static_cast<int>(rank));
-    } else if (nearest.size() < survey_.size()) {
-        cut_ = true;
     }
     std::vector<std::pair<std::int64_t, int>> holders;  // by cost
     std::set<int> seen;
@@ -360,7 +390,7 @@ void Engine::Impl::Changes::job_end() {
     if (outcome_.kind == Outcome::over_quota) {
         for (const auto& [amount, position] : e_.quota_holders(outcome_.ceiling.tenant, outcome_.ceiling.kind)) {
             if (amount < outcome_.ceiling.asked - (outcome_.ceiling.cap - outcome_.ceiling.held)) break;
-            if (!thorough_ && holders.size() == 64) break;
+            if (!thorough_ && holders.size() == holders_tried) break;
             consider(position);
         }
     } else {
@@ -370,6 +400,7 @@ void Engine::Impl::Changes::job_end() {
     std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : e_.job(a.second).info.id < e_.job(b.second).info.id;
     });
+    if (!holders.empty()) ahead();  // as it is before anybody ends
     for (const auto& [cost, position] : holders) {
         if (!afford()) return;
         const JobSlot& holder = e_.job(position);
@@ -395,6 +426,7 @@ void Engine::Impl::Changes::job_end() {
         out_.changes.push_back({"job_end", "the end of job " + holder.info.id, 0, 0, {}, holder.info.id});
         return;
     }
+    cut_ |= nearest.size() < survey_.size() || holders.size() == holders_tried;
 }
 
 // The lowest priority at which others would be stopped for it.

@@ -43,8 +43,13 @@ class Engine::Impl::Changes {
     void job_end();
     void higher_priority();
     // Whether somebody who goes first would take what is free on these nodes now.
-    bool below_ceiling(const JobSlot& other) const;
-    bool overtaken(std::span<const int> ranks) const;
+    bool overtaken(std::span<const int> ranks);
+    bool goes_first(int queue, const WaitClass& members) const;
+    struct Ahead {
+        int shape, head;
+        bool held_back;
+    };
+    const std::vector<Ahead>& ahead();
 
     Shape altered(const Amount& amount, std::int64_t steps) const;
     bool within_quota(const Shape& shape, std::int64_t tasks) const;
@@ -65,6 +70,8 @@ class Engine::Impl::Changes {
     Why& out_;
     std::int64_t looks_ = 0;  // at nodes, so far
     bool cut_ = false;
+    std::vector<Ahead> ahead_;
+    bool ahead_known_ = false;
 };
 
 }  // namespace crater::engine

@@ -89,7 +89,7 @@ TEST(Changes, what_would_start_a_job_starts_it_and_one_step_less_does_not) {
                     ChangesLife again(seed);
                     again.engine.apply(JobRemoved{change.value});
                     const auto plan = again.engine.pass(noon);
-                    EXPECT_NE(node_of(plan, id), "") << where;
+                    EXPECT_NE(node_of(again.engine, plan, id), "") << where;
                     continue;
                 }
                 JobSpec spec = *was.spec;

@@ -182,7 +182,8 @@ std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row
                                  : "the " + std::to_string(right_kind) + " nodes of its kind have";
     const auto whole = [](double v) { return static_cast<std::int64_t>(v); };
     std::string what;
-    if (bar && row.kind != filter::Kind::fixed) {
+    // Where some node has enough of it and lacks something else, "at most" would say nothing.
+    if (bar && row.kind != filter::Kind::fixed && bar->best_has < bar->needs) {
         const auto needs = whole(bar->needs), has = whole(bar->best_has);
         if (row.name == "gpu_memory")
             what = (shape.cards == 1 ? "a card with " : std::to_string(shape.cards) + " cards with ") +

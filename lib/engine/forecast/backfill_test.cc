@@ -228,7 +228,7 @@ Story play(std::uint64_t seed, std::int64_t depth) {
             const Plan plan = c.engine.pass(at_minute(now));
             for (const auto& placement : plan.placements) {
                 const Job& job = jobs.at(placement.job);
-                const int node = placement.tasks.front().second.node.back() - '0';
+                const int node = node_of(c.engine, plan, placement.job).back() - '0';
                 held[placement.job] = {node, job.gpus, job.cpu, now + job.length};
                 std::erase(order, placement.job);
                 out.starts[placement.job] = now;

@@ -88,7 +88,7 @@ TEST(Estimate, is_the_same_after_a_restart) {
     Engine second;
     second.apply(NodeSet{make_node("n0", 4)});
     second.apply(JobAdded{timed("running", 4, 0)});
-    second.apply(TaskPlaced{"running", 0, *allocation_of(plan, "running"), now});
+    second.apply(TaskPlaced{"running", 0, *allocation_of(first, plan, "running"), now});
     for (const std::string id : {"a", "b", "c"}) second.apply(JobAdded{timed(id, 4, 0, 1)});
     second.apply(Remembered{first.learned()});
     second.pass(now);

@@ -28,14 +28,13 @@ class Orders : public ::testing::Test {
         job.progress = progress;
         return job;
     }
-    static EngineJob served(JobMaker maker, std::int64_t gpu_seconds) {
-        EngineJob job = maker;
+    static EngineJob served(EngineJob job, std::int64_t gpu_seconds) {
         job.served = gpu_seconds * 1000;
         return job;
     }
     void run(const EngineJob& job) {
         add(job);
-        ASSERT_NE(node_of(engine.pass(now), job.id), "") << job.id;
+        ASSERT_NE(node_of(engine, engine.pass(now), job.id), "") << job.id;
     }
     void later(std::int64_t seconds) { now = now + Millis{seconds * 1000}; }
     void stop(const std::string& id, std::int64_t preemptions = 1) {
@@ -129,11 +128,11 @@ TEST_F(Orders, fair_serves_the_tenant_that_used_least) {
     engine.pass(now);
     EXPECT_EQ(waiting(), (Names{"modest", "again"}));
     engine.apply(JobRemoved{"first", now, true});
-    EXPECT_EQ(node_of(engine.pass(now), "modest"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "modest"), "n1");
     later(7200);  // used more meanwhile
     engine.apply(JobRemoved{"modest", now, true});
     add(one("more", 0).tenant("modest"));
-    EXPECT_EQ(node_of(engine.pass(now), "again"), "n1");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "again"), "n1");
 }
 
 TEST_F(Orders, fair_forgets_half_in_each_half_life) {

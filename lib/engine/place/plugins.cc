@@ -10,25 +10,21 @@ NodeBook Engine::Impl::book_now(int n) const {
     const Node& node = cluster_.node(n);
     const Ledger& books = cluster_.used();
     const NodeUse& use = books.nodes[static_cast<std::size_t>(n)];
-    NodeBook out;
-    out.node = node.name;
-    out.cpu_used = MilliCpu(use.cpu), out.cpu_total = MilliCpu(node.cpu);
-    out.memory_used = Bytes(use.memory), out.memory_total = Bytes(node.memory);
+    NodeBook out = totals_of(node);
+    out.cpu_used = MilliCpu(use.cpu);
+    out.memory_used = Bytes(use.memory);
     out.tasks = use.tasks;
-    for (std::size_t d = 0; d < node.domains.size(); ++d) {
-        out.bandwidth_total += BytesPerSecond(node.domains[d].bandwidth);
+    for (std::size_t d = 0; d < node.domains.size(); ++d)
         out.bandwidth_used += BytesPerSecond(books.domains[static_cast<std::size_t>(node.domains_at) + d].bandwidth);
-    }
     for (std::size_t k = 0; k < node.disks.size(); ++k) {
         const DiskUse& disk = books.disks[static_cast<std::size_t>(node.disks_at) + k];
-        out.disk_total += Bytes(node.disks[k].size), out.disk_used += Bytes(disk.size);
-        out.iops_total += Iops(node.disks[k].iops), out.iops_used += Iops(disk.iops);
+        out.disk_used += Bytes(disk.size);
+        out.iops_used += Iops(disk.iops);
     }
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         const CardUse& card = books.cards[static_cast<std::size_t>(node.cards_at) + c];
-        CardBook& shown = out.cards.emplace_back();
+        CardBook& shown = out.cards[c];
         shown.compute_used = MilliGpu(card.compute), shown.memory_used = Mebibytes(card.memory);
-        shown.memory_total = Mebibytes(cluster_.type(node.cards[c].type).memory);
         shown.tasks = card.tasks, shown.exclusive = card.exclusive > 0;
     }
     return out;

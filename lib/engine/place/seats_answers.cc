@@ -1,6 +1,7 @@
 // What is asked of the index: the best nodes for a shape, and what the others lack.
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 #include "filter/filter.h"
 #include "place/cards.h"
@@ -163,23 +164,50 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
     return best.empty() ? Spot{} : best.front();
 }
 
-// The next five are looked for a while, not for ever.
+// The next five are looked for a while, not for ever. Nodes are taken from the index some at a time, so that what is read of them is on
+// its way before the first is looked at.
 Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
-    Spot winner;
+    struct Named {
+        int node;
+        std::int32_t level;
+        std::size_t left;
+    };
+    std::array<Named, 8> named;
     std::size_t count = 0;
-    int patience = runner_up_patience;
+    const std::size_t at_once = trace ? named.size() : 1;
     const Shape& shape = judge_.shape(seats_[s]->shape);
-    fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
+    Spot winner;
+    std::size_t shown = 0;
+    int patience = runner_up_patience;
+    const auto goes_on_after = [&](const Named& next) {
         if (winner && --patience < 0) return false;
-        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        const Entry& entry = entries_[static_cast<std::size_t>(next.node)];
         if (!entry.eligible.has(s)) return true;
         ++looked;
-        if (!has_left(shape, entry, left)) return true;
-        if (!winner) winner = {n, level}, cluster_.fetch_rows(n);
+        if (!has_left(shape, entry, next.left)) return true;
+        if (!winner) {
+            winner = {next.node, next.level};
+            cluster_.fetch_rows(next.node);
+            fit_.fetch(next.node);
+        }
         if (!trace) return false;
-        trace->best[count++] = {n, level};
-        return count < trace->best.size();
+        trace->best[shown++] = {next.node, next.level};
+        return shown < trace->best.size();
+    };
+    const auto look_at_them = [&] {
+        for (std::size_t i = 0; i < count; ++i)
+            engine::fetch(card_rooms_.data() + entries_[static_cast<std::size_t>(named[i].node)].cards_at);
+        const auto end = named.begin() + static_cast<std::ptrdiff_t>(std::exchange(count, 0));
+        return std::all_of(named.begin(), end, goes_on_after);
+    };
+    fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        engine::fetch(&entry);
+        engine::fetch(&entry.eligible);
+        named[count++] = {n, level, left};
+        return count < at_once || look_at_them();
     });
+    if (count > 0) look_at_them();
     return winner;
 }
 

@@ -171,7 +171,11 @@ void Engine::Impl::Plans::victims_or_why(JobSlot& slot) {
         return;
     }
     out_.possible = true;
-    for (const int v : set->jobs) count_loss(e_.job(v), add(e_.job(v), Effect::stops, e_.reason_for(slot, *set, e_.job(v))));
+    for (const int v : set->jobs) {
+        std::string reason = e_.reason_for(slot, *set, e_.job(v));
+        if (slot.info.id.empty()) reason.replace(0, std::string_view("Job ").size(), "It");
+        count_loss(e_.job(v), add(e_.job(v), Effect::stops, std::move(reason)));
+    }
     add(slot, Effect::starts, "when they have stopped").to = nodes_of(set->plan);
     out_.summary = id + " would start on " + list_words(out_.jobs.back().to) + " when " +
                    count_words(static_cast<std::int64_t>(set->jobs.size()), "job", "jobs") + " of lower priority " +
@@ -205,8 +209,6 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeLoss& plan) {
 void Engine::Impl::Plans::empty_node(int n, bool lost) {
     const Node& node = e_.cluster_.node(n);
     const bool was_draining = node.draining, was_lost = node.lost;
-    // What was measured of it comes back with its flags.
-    Live live = node.live;
     std::vector<int> leaving;
     for (const auto& held : e_.held_on_[static_cast<std::size_t>(n)])
         if (std::find(leaving.begin(), leaving.end(), held.job) == leaving.end()) leaving.push_back(held.job);
@@ -233,7 +235,6 @@ void Engine::Impl::Plans::empty_node(int n, bool lost) {
                    (leaving.empty() ? "nobody would lose a place."
                                     : count_words(moved, "job", "jobs") + " would start again elsewhere and " + std::to_string(stay) +
                                           " would wait; " + seconds_words(out_.lost_gpu_seconds) + " of work and restart are lost.");
-    (void)live;
 }
 
 // ---- who waits ------------------------------------------------------------------------------------------------------------------
@@ -298,8 +299,10 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeQuota& plan) {
         }
     for (std::size_t i = 0; i < heads.size(); ++i) {
         if (!within[i] || !e_.least_ceiling(*heads[i])) continue;
-        longer += static_cast<std::int64_t>(heads[i]->in_class->jobs.size());
-        add(*heads[i], Effect::waits_longer, "and " + std::to_string(heads[i]->in_class->jobs.size() - 1) + " like it: above the new quota now");
+        const auto alike = static_cast<std::int64_t>(heads[i]->in_class->jobs.size());
+        longer += alike;
+        add(*heads[i], Effect::waits_longer,
+            (alike > 1 ? "and " + count_words(alike - 1, "other job like it: ", "other jobs like it: ") : std::string()) + "above the new quota now");
     }
     const auto before = out_.affected;
     who_starts(path);

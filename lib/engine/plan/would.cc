@@ -30,8 +30,14 @@ DecisionTrace Engine::Impl::would_place(const EngineJob& request, Instant now) {
     advance(now);
     Supposition supposed(*this, request);
     const auto mark = cluster_.mark();
-    const Outcome outcome = attempt(supposed.slot);
+    Outcome outcome = attempt(supposed.slot);
     cluster_.undo_to(mark);
+    // What its quota or its area holds back was not looked for node by node.
+    if (outcome.trace.shape < 0) {
+        Column view;
+        view.refresh(supposed.slot.shape, judge_);
+        outcome.trace = take_down(supposed.slot.shape, view);
+    }
     DecisionTrace out = words(outcome.trace);
     if (outcome.kind != Outcome::placed) out.candidates.clear();
     return out;

@@ -98,7 +98,7 @@ TEST(Watermark, real_use_above_it_closes_a_card_and_below_opens_it_again) {
     engine.apply(LoadSampled{"n1", sample_of(38 * 1024 + 103)});
     EXPECT_EQ(engine.state_hash(), hash);
     EXPECT_EQ(start(engine, a_slice("b")), "");
-    const auto why = *engine.why("b", noon);
+    const auto why = *engine.why("b", noon, {.nodes = true});
     EXPECT_EQ(why.binding, "gpu_watermark");
     EXPECT_NE(why.summary.find("n1: of card 0 38.1 of 40 GiB are in real use, the watermark is 36 GiB"),
               std::string::npos)
@@ -136,7 +136,7 @@ TEST_F(Prediction, a_card_that_would_pass_the_watermark_takes_no_more_and_says_s
     ASSERT_FALSE(would->rejections.empty());
     EXPECT_EQ(would->rejections[0].filter, "predicted_use");
     EXPECT_EQ(start(engine, half("b", 18570)), "");
-    const auto why = *engine.why("b", noon);
+    const auto why = *engine.why("b", noon, {.nodes = true});
     EXPECT_EQ(why.binding, "predicted_use");
     EXPECT_EQ(why.summary,
               "Would fit, but card 0 of n1 would reach 38.1 of 40 GiB, the watermark is 36 GiB.");

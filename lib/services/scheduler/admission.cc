@@ -307,7 +307,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     } else {
         view.summary = plan->summary;
     }
-    if (actor.role == Role::tenant && plan->why) plan->why->holders.clear();  // others' jobs
+    hide_others(*plan, actor);
     view.plan = std::move(*plan);
     view.decision = std::move(*trace);
     reply(std::move(view));

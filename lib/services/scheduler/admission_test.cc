@@ -147,7 +147,7 @@ TEST(Admission, why_and_fit_answer) {
     w.submit(gpu_job(4));
     const std::string id = w.submit(gpu_job(4));
     std::optional<Result<engine::Why>> why;
-    w.scheduler->why(id, [&](auto r) { why = std::move(r); });
+    w.scheduler->why(id, {}, [&](auto r) { why = std::move(r); });
     ASSERT_TRUE(why && *why);
     EXPECT_NE((*why)->summary, "");
     std::optional<Result<api::FitView>> fit;

@@ -85,6 +85,17 @@ TEST(Config, mistakes_are_named) {
     EXPECT_EQ(read_config("log_level: loud").error().field, "log_level");
 }
 
+TEST(Config, defragmentation_is_by_the_hour_unless_said_otherwise) {
+    EXPECT_EQ(read_config("{}")->defragmentation.interval, Millis(3'600'000));
+    const auto config = read_config("defragmentation: { enabled: false, interval: 10m, max_moves: 3 }");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_FALSE(config->defragmentation.enabled);
+    EXPECT_EQ(config->defragmentation.interval, Millis(600'000));
+    EXPECT_EQ(config->defragmentation.max_moves, 3);
+    EXPECT_EQ(read_config("defragmentation: { interval: 1s }").error().field, "defragmentation.interval");
+    EXPECT_EQ(read_config("defragmentation: { moves: 3 }").error().field, "defragmentation.moves");
+}
+
 TEST(Config, quota_policies_are_sets_of_caps) {
     const auto config = read_config("quota_policies: { training-quota: { gpu: 4, cpu: 32, memory: 128Gi, disk: 1Ti } }");
     ASSERT_TRUE(config) << config.error().text();

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "crater/scheduler/scheduler.h"
 #include "outbox.h"
@@ -147,6 +148,7 @@ class Scheduler::Impl {
     void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
     // ---- plans.cc ----
     void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
+    void hide_others(engine::WhatIf& answer, const Actor& actor);
     void plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply);
     void defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply);
     // ---- plugins.cc ----
@@ -268,6 +270,19 @@ class Scheduler::Impl {
     Job* next_waiting();
     void explain_soon();
     void explain_waiting();
+    struct WaitingKinds {
+        struct Kind {
+            std::uint64_t asked;  // in which round
+            Job* job;             // the first of them
+            std::uint64_t key;
+        };
+        std::vector<Job*> jobs;
+        std::vector<Kind> kinds;
+        std::unordered_set<std::uint64_t> keys;
+    };
+    WaitingKinds waiting_kinds(std::size_t looks);
+    bool ask_why(const WaitingKinds& waiting, std::uint64_t round);
+    bool show_reasons(const WaitingKinds& waiting);
     void show_waiting(Job& job, Reason reason);
 
     // ---- nodes.cc ----

@@ -8,13 +8,17 @@ namespace crater::scheduler {
 void Scheduler::Impl::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) {
     if (refuse_when_stopped(reply)) return;
     auto answer = engine_.what_if(supposed, now());
-    // Whose jobs would be stopped is not a tenant's business, only how many and at what cost.
-    if (answer && actor.role == Role::tenant)
-        for (engine::JobEffect& effect : answer->jobs) {
-            const Job* job = find(effect.job);
-            if (job && !tenant_below(job->fixed->tenant, actor.tenant)) effect.job = "(another tenant's)", effect.detail.clear();
-        }
+    if (answer) hide_others(*answer, actor);
     reply(std::move(answer));
+}
+
+// Whose jobs would be stopped is not a tenant's business, only how many and at what cost.
+void Scheduler::Impl::hide_others(engine::WhatIf& answer, const Actor& actor) {
+    if (actor.role != Role::tenant) return;
+    for (engine::JobEffect& effect : answer.jobs) {
+        const Job* job = find(effect.job);
+        if (job && !tenant_below(job->fixed->tenant, actor.tenant)) effect.job = "(another tenant's)", effect.detail.clear();
+    }
 }
 
 // The caps that the plan does not name stay as they are.

@@ -237,6 +237,7 @@ Scheduler::Reloaded Scheduler::Impl::reload(Config config) {
     }
     config_.scheduling_policy = config.scheduling_policy;
     config_.scheduling = config.scheduling;
+    config_.defragmentation = config.defragmentation;
     config_.queues = std::move(config.queues);
     config_.quota_policies = std::move(config.quota_policies);
     config_.heartbeat_interval = config.heartbeat_interval;

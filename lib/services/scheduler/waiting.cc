@@ -1,7 +1,6 @@
 // What each waiting job waits for, as its shown reason. The engine is asked a few times a second and once for all jobs that are alike; a
 // job is written only when its reason became another one, and not more often than `settles`.
 #include <algorithm>
-#include <unordered_set>
 
 #include "crater/base/ids.h"
 #include "impl.h"
@@ -89,42 +88,55 @@ void Scheduler::Impl::explain_waiting() {
         explain_from_ = round;
         explain_seen_ = 0;
     }
-    struct Kind {
-        std::uint64_t asked = 0;  // in which round
-        Job* job = nullptr;       // the first of them
-        std::uint64_t key = 0;
-    };
-    std::vector<Kind> kinds;
-    std::unordered_set<std::uint64_t> seen;
-    std::vector<Job*> waiting;
     std::size_t all = 0;
     for (const auto& [name, queue] : queues_) all += queue.waiting.size();
-    for (std::size_t looked = std::min(all, looks_max); looked > 0; --looked) {
+    const WaitingKinds waiting = waiting_kinds(std::min(all, looks_max));
+    explain_seen_ += std::min(all, looks_max);
+    if (all <= looks_max) std::erase_if(explained_, [&](const auto& entry) { return !waiting.keys.contains(entry.first); });
+    else if (explained_.size() > 4 * looks_max) explained_.clear();
+    const bool unasked = ask_why(waiting, round), unshown = show_reasons(waiting);
+    if (unasked || unshown) explain_seen_ = 0;  // once round again
+    if ((unasked || unshown || explain_seen_ < all) && !explain_timer_)
+        explain_timer_ = env_.loop.after(pause, [this] {
+            explain_timer_ = 0;
+            if (!stopped_) explain_waiting();
+        });
+}
+
+// The next so many jobs that wait and whose reason is open, and the first of each kind: those never explained first, then what was
+// explained longest ago.
+Scheduler::Impl::WaitingKinds Scheduler::Impl::waiting_kinds(std::size_t looks) {
+    WaitingKinds out;
+    for (; looks > 0; --looks) {
         Job* job = next_waiting();
         if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
-        waiting.push_back(job);
+        out.jobs.push_back(job);
         const std::uint64_t key = kind_of(*job);
-        if (!seen.insert(key).second) continue;
+        if (!out.keys.insert(key).second) continue;
         const auto known = explained_.find(key);
-        kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
+        out.kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
     }
-    explain_seen_ += std::min(all, looks_max);
-    if (all <= looks_max) std::erase_if(explained_, [&](const auto& entry) { return !seen.contains(entry.first); });
-    else if (explained_.size() > 4 * looks_max) explained_.clear();
-    // Those never explained first, then what was explained longest ago.
-    std::stable_sort(kinds.begin(), kinds.end(), [](const Kind& a, const Kind& b) { return a.asked < b.asked; });
-    bool more = false;
+    std::stable_sort(out.kinds.begin(), out.kinds.end(), [](const auto& a, const auto& b) { return a.asked < b.asked; });
+    return out;
+}
+
+// Asks the engine about a few kinds; true when there are more that something may have changed for.
+bool Scheduler::Impl::ask_why(const WaitingKinds& waiting, std::uint64_t round) {
     int asked = 0;
-    for (const Kind& kind : kinds) {
+    for (const auto& kind : waiting.kinds) {
         if (kind.asked >= explain_from_) break;
-        if (asked++ == questions_max) {
-            more = true;
-            break;
-        }
-        if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false})) explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec->tasks), round};
+        if (asked++ == questions_max) return true;
+        if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false}))
+            explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec->tasks), round};
     }
+    return false;
+}
+
+// Writes the reasons that became others; true when some have to wait for the next round.
+bool Scheduler::Impl::show_reasons(const WaitingKinds& waiting) {
     int changes = 0;
-    for (Job* job : waiting) {
+    bool more = false;
+    for (Job* job : waiting.jobs) {
         const auto known = explained_.find(job->kind);
         if (known == explained_.end() || known->second.reason == job->status().reason) continue;
         const bool first = job->status().reason == Reason::submitted;
@@ -132,18 +144,10 @@ void Scheduler::Impl::explain_waiting() {
             more = true;
             continue;
         }
-        if (changes++ == changes_max) {
-            more = true;
-            break;
-        }
+        if (changes++ == changes_max) return true;
         show_waiting(*job, known->second.reason);
     }
-    if (more) explain_seen_ = 0;  // once round again
-    if ((more || explain_seen_ < all) && !explain_timer_)
-        explain_timer_ = env_.loop.after(pause, [this] {
-            explain_timer_ = 0;
-            if (!stopped_) explain_waiting();
-        });
+    return more;
 }
 
 // No step of its life: no line of its history, no word to AllData, but a live event.

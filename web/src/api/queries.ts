@@ -41,7 +41,7 @@ export const useJob = (id: string) =>
   useQuery({ queryKey: ['job', id], queryFn: ({ signal }) => get<JobView>(`/jobs/${seg(id)}`, undefined, signal) })
 
 export const useWhy = (id: string, enabled: boolean) =>
-  useQuery({ queryKey: ['job', id, 'why'], queryFn: ({ signal }) => get<Why>(`/jobs/${seg(id)}/why`, undefined, signal), enabled, refetchInterval: LIVE_MS })
+  useQuery({ queryKey: ['job', id, 'why'], queryFn: ({ signal }) => get<Why>(`/jobs/${seg(id)}/why`, { nodes: 'true' }, signal), enabled, refetchInterval: LIVE_MS })
 
 export const useJobEvents = (id: string) =>
   useQuery({

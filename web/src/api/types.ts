@@ -430,6 +430,15 @@ export interface NodeVerdict {
   detail?: string
 }
 
+export interface Change {
+  kind: string
+  text?: string
+  from?: number
+  to?: number
+  unit?: string
+  value?: string
+}
+
 export interface Why {
   summary?: string
   binding?: string
@@ -441,4 +450,7 @@ export interface Why {
   nodes?: NodeVerdict[]
   estimate?: StartEstimate
   no_estimate?: string
+  fitting?: number
+  changes?: Change[]
+  more_changes?: boolean
 }

@@ -161,5 +161,32 @@ TEST(HttpApi, the_console_is_where_its_relative_assets_are_found) {
     EXPECT_EQ(world.call("GET", "/portal/craterapi/v1/cluster").status, 404);
 }
 
+TEST(HttpApi, plans_answer_alter_nothing_and_name_what_is_wrong_with_the_question) {
+    ApiWorld world;
+    world.add_agent("n1");
+    const std::string job = world.submit(gpu_job(2));
+    const auto state = Json::parse(world.call("POST", "/api/v1/plans/drain", R"({"node": "n1"})").body)["state"];
+    for (const auto& [plan, body] : {std::pair<std::string, std::string>{"preempt", R"({"job": ")" + job + R"("})"},
+                                     {"defrag", "{}"},
+                                     {"drain", R"({"node": "n1", "evict": true})"},
+                                     {"node_loss", R"({"node": "n1"})"},
+                                     {"quota", R"({"tenant": "default", "hard": {"gpu": 1}})"}}) {
+        const auto answer = world.call("POST", "/api/v1/plans/" + plan, body);
+        EXPECT_EQ(answer.status, 200) << plan << ": " << answer.body;
+        EXPECT_EQ(Json::parse(answer.body)["state"], state) << plan;
+    }
+    EXPECT_EQ(world.state(job), State::running);
+    for (const auto& [plan, body, field] : {std::tuple{"preempt", "{}", "job"}, {"preempt", R"({"job": "nobody"})", "job"}, {"drain", "{}", "node"},
+                                            {"drain", R"({"node": "n2"})", "node"}, {"node_loss", R"({"nod": "n1"})", "nod"}, {"quota", "{}", "tenant"},
+                                            {"defrag", R"({"max_moves": 0})", "max_moves"}, {"defrag", R"({"job": "nobody"})", "job"}}) {
+        const auto answer = world.call("POST", std::string("/api/v1/plans/") + plan, body);
+        EXPECT_TRUE(answer.status == 400 || answer.status == 404) << plan << " " << body << ": " << answer.body;
+        EXPECT_EQ(Json::parse(answer.body)["error"]["field"], field) << plan << " " << body << ": " << answer.body;
+    }
+    const auto why = world.call("GET", "/api/v1/jobs/" + job + "/why?nodes=perhaps");
+    EXPECT_EQ(why.status, 400);
+    EXPECT_EQ(Json::parse(why.body)["error"]["field"], "nodes");
+}
+
 }  // namespace
 }  // namespace crater::scheduler

@@ -65,6 +65,25 @@ export function Expected({ why }: { why: Why }) {
   return <p style={{ margin: '0 0 8px' }} title={estimate.basis}>{from === to ? t('job.expectedAt', { from }) : t('job.expected', { from, to })}</p>
 }
 
+// What would start it now, each the smallest change of its kind.
+function Changes({ why }: { why: Why }) {
+  const text = useText()
+  const { t } = text
+  return (
+    <Panel title={t('job.changes')} flush>
+      <table className="plain"><tbody>
+        {why.changes!.map((c) => (
+          <tr key={c.kind}>
+            <td className="nowrap">{t(`job.change.${c.kind}`)}</td>
+            <td className="num nowrap">{c.kind === 'job_end' ? <JobLink id={c.value ?? ''} /> : c.value ? c.value : amount(c.to, c.unit, text)}</td>
+            <td className="soft">{c.from ? t('job.insteadOf', { n: amount(c.from, c.unit, text) }) : c.kind === 'job_end' ? t('job.endsFirst') : ''}</td>
+          </tr>
+        ))}
+      </tbody></table>
+    </Panel>
+  )
+}
+
 export function WhyPanel({ view, query }: { view: JobView; query: UseQueryResult<Why> }) {
   const text = useText()
   const { t, f } = text
@@ -98,6 +117,7 @@ export function WhyPanel({ view, query }: { view: JobView; query: UseQueryResult
           </Panel>
         )}
       </div>
+      {(why.changes?.length ?? 0) > 0 && <Changes why={why} />}
       {(why.nodes?.length ?? 0) > 0 && <NodeByNode why={why} />}
     </>
   )
