@@ -41,11 +41,11 @@ Trace Engine::Impl::take_down(int shape, Column& view) const {
 
 Candidate Engine::Impl::candidate(const Shape& shape, int node, std::int32_t level) const {
     const auto& name = cluster_.node(node).name;
-    const auto kind = kind_of(shape.policy);
-    auto terms = kind == Kind::weighted  ? weighted_terms(Look(shape, cluster_, node))
-                 : kind == Kind::ordered ? fit_terms(level)
-                                         : pricing_.terms(shape, level);
-    const double score = kind == Kind::weighted ? level / 1e6 : mean(terms);
+    const auto ranking = ranking_of(shape.policy);
+    auto terms = ranking == Ranking::weighted  ? weighted_terms(Look(shape, cluster_, node))
+                 : ranking == Ranking::ordered ? fit_terms(level)
+                                               : pricing_.terms(shape, level);
+    const double score = ranking == Ranking::weighted ? level / 1e6 : mean(terms);
     return {name, score, std::move(terms)};
 }
 

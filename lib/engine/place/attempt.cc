@@ -90,7 +90,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             out.kind = Outcome::no_room;
             break;
         }
-        if (i == 0 && !out.trace.written && kind_of(shape.policy) == Kind::weighted)
+        if (i == 0 && !out.trace.written && ranking_of(shape.policy) == Ranking::weighted)
             out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
         if (foresees) {
             auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices, asks}, i == 0 ? out.trace : *later, spot.card, looked_);

@@ -111,7 +111,7 @@ bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes
         std::size_t at = 0;
         for (std::size_t f = 0; f < lacks.size() && at < trace->lacks.size(); ++f)
             if (lacks[f] > 0) trace->lacks[at++] = {static_cast<std::int32_t>(f), lacks[f]};
-        if (kind_of(shape.policy) == Kind::weighted) trace->written = std::make_shared<DecisionTrace>(words(*trace));
+        if (ranking_of(shape.policy) == Ranking::weighted) trace->written = std::make_shared<DecisionTrace>(words(*trace));
     }
     while (slices.size() < wanted) {
         std::size_t best = nodes.size();

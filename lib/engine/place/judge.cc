@@ -1,7 +1,6 @@
 #include "place/judge.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "filter/filter.h"
@@ -69,10 +68,10 @@ int Judge::filter_failed(const Look& look, bool known_fixed) {
 Verdict Judge::verdict(int position, const Look& look, bool known_fixed) const {
     if (!look.node.present) return {-1, absent};
     if (const int failed = filter_failed(look, known_fixed); failed >= 0) return {-1, static_cast<std::uint8_t>(failed)};
-    switch (kind_of(look.shape.policy)) {
-        case Kind::weighted: return {score_of(look)};
-        case Kind::ordered: return {fit_level(look).value};
-        case Kind::learned: break;
+    switch (ranking_of(look.shape.policy)) {
+        case Ranking::weighted: return {score_of(look)};
+        case Ranking::ordered: return {fit_level(look).value};
+        case Ranking::learned: break;
     }
     if (!is_plain(look.shape) || look.node.mixed) return {pricing_.level(position, look).value};
     std::array<CardRoom, cards_per_node_max> cards;
@@ -86,11 +85,11 @@ Level Judge::level(int position, int n, const Room& room, const CardRoom* cards)
     const int type = room.card_type;
     const CardNeed* need = type < 0 ? nullptr : &asked.need(cluster_, type);
     const auto count = cluster_.node(n).cards.size();
-    if (kind_of(asked.policy) == Kind::ordered)
+    if (ranking_of(asked.policy) == Ranking::ordered)
         return fit_level(asked, need, type < 0 ? 0 : cluster_.card_limit(cluster_.type(type).memory), room, cards, count);
     const bool room_beside = asked.cpu <= (asked.cards > 0 ? room.cpu : room.cpu_only) && asked.memory <= room.memory;
     const Mask fitting = asked.cards > 0 ? fitting_cards(*need, room, cards, count) : 0;
-    if (!room_beside || std::popcount(fitting) < asked.cards) return {};
+    if (!room_beside || (asked.cards > 0 && fitting == 0)) return {};  // plain shapes want one card at most
     return pricing_.level(position, asked, n, room, cards, fitting);
 }
 

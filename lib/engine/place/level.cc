@@ -11,44 +11,38 @@ constexpr int quality_at = 12, left_at = 3;
 constexpr std::size_t left_max = 255;
 
 std::int32_t pack(int quality, std::size_t left, std::size_t cores) {
-    return static_cast<std::int32_t>(static_cast<std::size_t>(quality) << quality_at | (left_max - std::min(left, left_max)) << left_at |
+    return static_cast<std::int32_t>(static_cast<std::size_t>(quality) << quality_at |
+                                     (left_max - std::min(left, left_max)) << left_at |
                                      (cpu_classes - 1 - cores));
 }
 
 }  // namespace
 
 std::size_t cpu_class(std::int64_t milli_cpu) {
-    return std::min<std::size_t>(cpu_classes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(milli_cpu / 1000))));
+    return std::min<std::size_t>(
+        cpu_classes - 1,
+        static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(milli_cpu / 1000))));
 }
 
 std::size_t left_step(const CardNeed& need, std::int64_t card_memory) {
     const auto memory = card_memory > 0 ? need.memory * 1000 / card_memory : 0;
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(std::min(need.compute, memory) / left_step_size, 0, left_steps));
 }
 
 bool is_square(const CardNeed& need, std::int64_t card_memory) {
-    return need.whole || card_memory <= 0 || (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
-}
-
-Kind kind_of(Policy policy) {
-    switch (policy) {
-        case Policy::best_fit:
-        case Policy::priority: return Kind::ordered;
-        case Policy::fragmentation:
-        case Policy::price: return Kind::learned;
-        case Policy::binpack:
-        case Policy::spread: break;
-    }
-    return Kind::weighted;
+    return need.whole || card_memory <= 0 ||
+           (need.beyond == 0 && std::abs(need.compute - need.memory * 1000 / card_memory) <= 1);
 }
 
 bool is_plain(const Shape& shape) {
-    return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 && shape.numa != NumaPolicy::strict &&
-           !shape.node.exclusive && !shape.spread_tasks && shape.crowd < 0;
+    return shape.cards <= 1 && !shape.wants_disk && shape.bandwidth == 0 &&
+           shape.numa != NumaPolicy::strict && !shape.node.exclusive && !shape.spread_tasks &&
+           shape.crowd < 0;
 }
 
-Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room, const CardRoom* cards,
-                std::size_t count) {
+Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memory, const Room& room,
+                const CardRoom* cards, std::size_t count) {
     if (shape.cards == 0) {
         if (shape.cpu > room.cpu_only || shape.memory > room.memory) return {};
         const auto idle = static_cast<std::size_t>(room.idle_count);
@@ -61,7 +55,8 @@ Level fit_level(const Shape& shape, const CardNeed* need, std::int64_t card_memo
     }
     std::size_t best = count;
     for (std::size_t c = 0; c < count; ++c)
-        if (cards[c].memory >= need->room() && cards[c].compute >= need->compute && (best == count || cards[c].left < cards[best].left))
+        if (cards[c].memory >= need->room() && cards[c].compute >= need->compute &&
+            (best == count || cards[c].left < cards[best].left))
             best = c;
     if (best == count) return {};
     const auto step = static_cast<std::size_t>(cards[best].left / left_step_size);
@@ -82,9 +77,11 @@ Level fit_level(const Look& look) {
         const CardNeed& need = look.need(c);
         whole |= need.whole;
         const auto step = static_cast<std::size_t>(look.card_left(c) / left_step_size);
-        left = std::max(left, step - std::min(step, left_step(need, look.cluster.card_limit(look.card_memory(c)))));
+        left = std::max(left,
+                        step - std::min(step, left_step(need, look.cluster.card_limit(look.card_memory(c)))));
     }
-    if (shape.cards == 0) return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
+    if (shape.cards == 0)
+        return {pack(2, look.node.cards.empty() ? 0 : 1 + idle, cpu_class(look.cpu_free()))};
     const int quality = shape.cards == 1 || choice.linked ? 2 : choice.home >= 0 ? 1 : 0;
     return {pack(quality, whole ? idle : left, cpu_class(look.cpu_free()))};
 }

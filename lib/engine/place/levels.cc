@@ -8,6 +8,7 @@ void Levels::reset(const Cluster& cluster) {
     cards_.assign(nodes, -1);
     is_pending_.assign((nodes + 63) / 64, 0);
     pending_.clear();
+    stale_ = false;
 }
 
 void Levels::pend(int n) {
@@ -26,7 +27,8 @@ Spot Levels::best(const Cluster& cluster) const {
 
 std::vector<Spot> Levels::best(const Cluster& cluster, std::size_t count) {
     std::vector<Spot> out;
-    for (const auto rank : tree_.best(count)) out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
+    for (const auto rank : tree_.best(count))
+        out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
     return out;
 }
 

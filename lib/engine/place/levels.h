@@ -1,5 +1,5 @@
-// The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when the shape is next asked
-// about, not before.
+// The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when
+// the shape is next asked about, not before.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,12 @@ class Levels {
   public:
     void reset(const Cluster& cluster);  // no node is known
     void pend(int node);                 // to be looked at again
+    // So are all that it fits on, for it is worth something else there now; whether it fits is as it was.
+    void pend_fitting() { stale_ = true; }
+    void put(std::size_t rank, Level level) {
+        tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card);
+    }
+    void climb() { tree_.climb(), stale_ = false; }
     // Looks at what pends: `level_of` gives the level of a node. Gives how many those were.
     template <class LevelOf>
     int settle(const Cluster& cluster, LevelOf level_of);
@@ -30,23 +36,37 @@ class Levels {
     std::vector<Spot> best(const Cluster& cluster, std::size_t count);  // best first
 
   private:
+    bool is_pending(int n) const { return is_pending_[static_cast<std::size_t>(n) / 64] >> (n % 64) & 1; }
+
     MaxTree tree_;                           // by rank
     std::vector<std::int8_t> cards_;         // by rank, the card the policy chose, or -1
     std::vector<std::uint64_t> is_pending_;  // by node
     std::vector<int> pending_;
+    bool stale_ = false;
 };
 
 template <class LevelOf>
 int Levels::settle(const Cluster& cluster, LevelOf level_of) {
-    for (const int n : pending_) {
-        is_pending_[static_cast<std::size_t>(n) / 64] &= ~(std::uint64_t{1} << (n % 64));
+    int looked = 0;
+    const auto look = [&](int n, std::size_t rank) {
+        ++looked;
         const Level level = level_of(n);
-        const auto rank = static_cast<std::size_t>(cluster.rank(n));
-        tree_.set(rank, level.value);
         cards_[rank] = static_cast<std::int8_t>(level.card);
+        return level.value;
+    };
+    if (stale_) {
+        for (std::size_t rank = 0; rank < cards_.size(); ++rank)
+            if (tree_.at(rank) >= 0 && !is_pending(cluster.by_name()[rank]))
+                tree_.put(rank, look(cluster.by_name()[rank], rank));
+        tree_.climb();
     }
-    const auto looked = static_cast<int>(pending_.size());
+    for (const int n : pending_) {
+        const auto rank = static_cast<std::size_t>(cluster.rank(n));
+        tree_.set(rank, look(n, rank));
+        is_pending_[static_cast<std::size_t>(n) / 64] &= ~(std::uint64_t{1} << (n % 64));
+    }
     pending_.clear();
+    stale_ = false;
     return looked;
 }
 

@@ -1,5 +1,6 @@
-// Integers by position with the highest on top: a tree of blocks of sixteen, one cache line each, so that a change touches one line a
-// level and stops where the maximum stays. Among equals the lowest position wins. Values are >= 0; -1 means "not in question".
+// Integers by position with the highest on top: a tree of blocks of sixteen, one cache line each, so that a
+// change touches one line a level and stops where the maximum stays. Among equals the lowest position wins.
+// Values are >= 0; -1 means "not in question".
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,14 @@ class MaxTree {
             value = value > before ? std::max(value, levels_[level + 1][position])
                                    : highest(&levels_[level][position * block]);
         }
+    }
+
+    // Many at once: values are put in place, and `climb` makes the tree true again.
+    void put(std::size_t position, std::int32_t value) { levels_.front()[position] = value; }
+    void climb() {
+        for (std::size_t level = 1; level < levels_.size(); ++level)
+            for (std::size_t at = 0; at * block < levels_[level - 1].size(); ++at)
+                levels_[level][at] = highest(&levels_[level - 1][at * block]);
     }
 
     std::int32_t at(std::size_t position) const { return levels_.front()[position]; }

@@ -1,7 +1,7 @@
-// What was learned as text and back, to the last bit: written once as a walk over all fields, which serves both ways. Card types go by
-// what they are, because their positions depend on the order in which nodes registered.
+// What was learned as text and back, to the last bit: written once as a walk over all fields, which serves
+// both ways. Card types go by what they are, because their positions depend on the order in which nodes
+// registered.
 #include <charconv>
-#include <cinttypes>
 #include <cstdio>
 
 #include "place/pricing.h"
@@ -81,7 +81,8 @@ class Reader {
         }
         mask = 0;
         for (std::size_t t = 0; t < type_of_.size() && t < 64; ++t)
-            if (stored >> t & 1 && type_of_[t] >= 0 && type_of_[t] < 64) mask |= std::uint64_t{1} << type_of_[t];
+            if (stored >> t & 1 && type_of_[t] >= 0 && type_of_[t] < 64)
+                mask |= std::uint64_t{1} << type_of_[t];
     }
     template <class T>
     void by_type(T& amounts) {
@@ -89,7 +90,8 @@ class Reader {
         for (auto& amount : stored) number(amount);
         amounts = {};
         for (std::size_t t = 0; t < type_of_.size() && t < stored.size(); ++t)
-            if (type_of_[t] >= 0 && static_cast<std::size_t>(type_of_[t]) < amounts.size()) amounts[static_cast<std::size_t>(type_of_[t])] = stored[t];
+            if (type_of_[t] >= 0 && static_cast<std::size_t>(type_of_[t]) < amounts.size())
+                amounts[static_cast<std::size_t>(type_of_[t])] = stored[t];
     }
     template <class T, class F>
     void list(std::vector<T>& items, F each) {
@@ -112,7 +114,7 @@ class Reader {
 };
 
 template <class V>
-void walk(V& v, price::Kind& kind) {
+void walk(V& v, price::Demand& kind) {
     v.number(kind.cards), v.number(kind.milli), v.types(kind.types);
     for (auto& amount : kind.amounts) v.number(amount);
 }
@@ -126,7 +128,7 @@ void walk(V& v, price::Good& good) {
 
 template <class V>
 void walk(V& v, price::Learned& learned) {
-    v.list(learned.kinds, [&](price::Kind& kind) { walk(v, kind); });
+    v.list(learned.kinds, [&](price::Demand& kind) { walk(v, kind); });
     v.list(learned.weight, [&](double& weight) { v.number(weight); });
     v.list(learned.price, [&](double& price) { v.number(price); });
     v.list(learned.order, [&](int& kind) { v.number(kind); });
@@ -136,8 +138,10 @@ void walk(V& v, price::Learned& learned) {
     for (auto& scale : learned.scale) v.number(scale);
     v.by_type(learned.reserve);
     v.types(learned.types);
-    v.number(learned.idle_max), v.number(learned.cards), v.number(learned.arrivals), v.number(learned.priced_at), v.number(learned.targets_at);
-    v.number(learned.arrived), v.number(learned.departed), v.number(learned.turnover), v.number(learned.version);
+    v.number(learned.idle_max), v.number(learned.cards), v.number(learned.arrivals),
+        v.number(learned.priced_at), v.number(learned.targets_at);
+    v.number(learned.arrived), v.number(learned.departed), v.number(learned.turnover),
+        v.number(learned.version);
 }
 
 std::string name_of_type(const CardType& type) {
@@ -150,8 +154,9 @@ std::string name_of_type(const CardType& type) {
 
 constexpr Policy learning[] = {Policy::price, Policy::fragmentation};
 
-bool is_kind(const price::Kind& kind) {
-    return kind.cards >= 0 && kind.cards <= 1'000'000 && kind.milli >= 0 && kind.milli <= price::whole_card && (kind.cards == 0 || kind.milli > 0);
+bool is_demand(const price::Demand& kind) {
+    return kind.cards >= 0 && kind.cards <= 1'000'000 && kind.milli >= 0 && kind.milli <= price::whole_card &&
+           (kind.cards == 0 || kind.milli > 0);
 }
 
 // What arithmetic relies on; the text may be another version's, or damaged.
@@ -159,16 +164,17 @@ bool is_sound(const price::Learned& learned) {
     const auto kinds = learned.kinds.size();
     if (learned.weight.size() != kinds || learned.price.size() != kinds) return false;
     for (const auto& kind : learned.kinds)
-        if (!is_kind(kind)) return false;
+        if (!is_demand(kind)) return false;
     for (const int kind : learned.order)
         if (kind < 0 || static_cast<std::size_t>(kind) >= kinds) return false;
     for (const auto& target : learned.targets)
-        if (!is_kind(target.kind)) return false;
+        if (!is_demand(target.kind)) return false;
     for (const auto& good : learned.goods)
-        if (!is_kind({good.cards, good.milli, 0, {}})) return false;
+        if (!is_demand({good.cards, good.milli, 0, {}})) return false;
     for (const int companion : learned.scarce)
         if (companion < 0 || companion >= price::companions) return false;
-    return (learned.goods.empty() || !learned.scarce.empty()) && learned.idle_max >= 1 && learned.idle_max <= cards_per_node_max;
+    return (learned.goods.empty() || !learned.scarce.empty()) && learned.idle_max >= 1 &&
+           learned.idle_max <= cards_per_node_max;
 }
 
 }  // namespace
@@ -180,17 +186,19 @@ std::string Pricing::save() const {
     out.number(types);
     for (int t = 0; t < types; ++t) out.add(name_of_type(cluster_.type(t)));
     for (const Policy policy : learning) {
-        int present = rule(policy).prices ? 1 : 0;
+        int present = learner(policy).prices ? 1 : 0;
         out.number(present);
         if (!present) continue;
-        price::Learned learned = rule(policy).prices->learned();
+        price::Learned learned = learner(policy).prices->learned();
         walk(out, learned);
     }
     return out.take();
 }
 
 Result<void> Pricing::load(std::string_view text) {
-    const auto broken = [] { return fail(Code::invalid, "what the placement policies had learned cannot be read; they learn anew"); };
+    const auto broken = [] {
+        return fail(Code::invalid, "what the placement policies had learned cannot be read; they learn anew");
+    };
     std::vector<int> type_of;
     Reader in(text, type_of);
     if (in.word() != head) return broken();

@@ -47,6 +47,7 @@ void Seats::leave(int shape) {
     if (known < 0) return;
     const auto seat = static_cast<std::size_t>(known);
     treed_.remove(seat);
+    learned_.remove(seat);
     seats_[seat].reset();
     seat_of_[static_cast<std::size_t>(shape)] = -1;
 }
@@ -57,13 +58,7 @@ void Seats::forget() {
     built_ = measured_ = false;
 }
 
-void Seats::levels_changed() {
-    for (std::size_t s = 0; s < seats_.size(); ++s) {
-        if (!seats_[s] || seats_[s]->standing.empty() || kind_of(judge_.shape(seats_[s]->shape).policy) != Kind::learned) continue;
-        for (std::size_t n = 0; n < entries_.size(); ++n)
-            if (entries_[n].open.has(s)) seats_[s]->levels.pend(static_cast<int>(n));
-    }
-}
+void Seats::levels_changed() { stale_ = true; }
 
 // Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do the rooms and the index
 // when there is but a new seat.
@@ -130,14 +125,16 @@ bool Seats::is_square(const Shape& shape) const {
 void Seats::fill(std::size_t s) {
     Seat& seat = *seats_[s];
     const Shape& shape = judge_.shape(seat.shape);
-    seat.plain = is_plain(shape) && kind_of(shape.policy) != Kind::weighted;
-    seat.indexed = seat.plain && kind_of(shape.policy) == Kind::ordered && mixed_ == 0 && is_square(shape);
+    seat.plain = is_plain(shape) && ranking_of(shape.policy) != Ranking::weighted;
+    seat.indexed = seat.plain && ranking_of(shape.policy) == Ranking::ordered && mixed_ == 0 && is_square(shape);
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     seat.turned_away = 0;
     treed_.remove(s);
+    learned_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
+        if (seat.plain && ranking_of(shape.policy) == Ranking::learned) learned_.add(s);
         seat.levels.reset(cluster_);
     }
     for (int n = 0; n < cluster_.size(); ++n) {

@@ -87,6 +87,7 @@ class Seats {
     void recount(const Standing& before, const Standing& now, int card_type);
     SeatSet room_for(const Entry& entry) const;
     void stand(std::size_t seat, int n);
+    void relevel(int& looked);
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
     bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
@@ -106,7 +107,9 @@ class Seats {
     std::vector<Entry> entries_;        // by node
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
-    SeatSet treed_;  // seats that keep a tree
+    SeatSet treed_;    // seats that keep a tree
+    SeatSet learned_;  // those of them whose levels follow from the room alone and change with what is learned
+    bool stale_ = false;  // something new was learned
     FitIndex fit_;
     Thresholds cpu_, cpu_only_, memory_;
     std::vector<CardThresholds> cards_;  // by card type

@@ -14,6 +14,31 @@ constexpr int runner_up_patience = 16;  // nodes passed over in search of the ne
 
 }  // namespace
 
+// All levels of the policies that learn anew, node by node, because what is known of a node serves all seats.
+void Seats::relevel(int& looked) {
+    stale_ = false;
+    for (auto& seat : seats_)
+        if (seat && !seat->standing.empty() &&
+            ranking_of(judge_.shape(seat->shape).policy) == Ranking::learned)
+            seat->levels.pend_fitting();
+    for (const int n : cluster_.by_name()) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        SeatSet concerned = entry.open;
+        concerned &= learned_;
+        if (entry.room.mixed) {
+            concerned.each([&](std::size_t s) { seats_[s]->levels.pend(n); });
+            continue;
+        }
+        const auto rank = static_cast<std::size_t>(cluster_.rank(n));
+        const CardRoom* cards = card_rooms_.data() + cluster_.node(n).cards_at;
+        concerned.each([&](std::size_t s) {
+            ++looked;
+            seats_[s]->levels.put(rank, judge_.level(seats_[s]->shape, n, entry.room, cards));
+        });
+    }
+    learned_.each([&](std::size_t s) { seats_[s]->levels.climb(); });
+}
+
 void Seats::settle(std::size_t s, int& looked) {
     Seat& seat = *seats_[s];
     looked += seat.levels.settle(cluster_, [&](int n) {
@@ -23,7 +48,8 @@ void Seats::settle(std::size_t s, int& looked) {
 
 Level Seats::level_on(const Seat& seat, int n) const {
     const Room& room = entries_[static_cast<std::size_t>(n)].room;
-    if (seat.plain && !room.mixed) return judge_.level(seat.shape, n, room, card_rooms_.data() + cluster_.node(n).cards_at);
+    if (seat.plain && !room.mixed)
+        return judge_.level(seat.shape, n, room, card_rooms_.data() + cluster_.node(n).cards_at);
     const Verdict verdict = judge_.verdict(seat.shape, Look(judge_.shape(seat.shape), cluster_, n), true);
     return {verdict.level, verdict.card};
 }
@@ -52,6 +78,7 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     const auto seat = seat_for(shape);
     do sync();
     while (!built_);
+    if (stale_) relevel(looked);
     if (!seat) return scan(shape, looked, trace);
     seats_[*seat]->used_at = clock_;
     if (trace) record_lacks(*seat, *trace);
@@ -60,7 +87,8 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     Levels& levels = seats_[*seat]->levels;
     if (trace) {
         std::size_t count = 0;
-        for (const Spot& spot : levels.best(cluster_, trace->best.size())) trace->best[count++] = {spot.node, spot.level};
+        for (const Spot& spot : levels.best(cluster_, trace->best.size()))
+            trace->best[count++] = {spot.node, spot.level};
     }
     return levels.best(cluster_);
 }
@@ -80,6 +108,7 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     const auto s = seat_for(shape);
     do sync();
     while (!built_);
+    if (stale_) relevel(looked);
     if (!s) {
         Trace trace;
         scan(shape, looked, &trace);
@@ -120,7 +149,8 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
             continue;
         }
         const Spot spot{n, verdict.level, verdict.card};
-        const auto place = std::find_if(best.begin(), best.end(), [&](const Spot& other) { return other.level < spot.level; });
+        const auto place = std::find_if(best.begin(), best.end(),
+                                        [&](const Spot& other) { return other.level < spot.level; });
         if (place == best.end() && best.size() == std::tuple_size_v<decltype(Trace::best)>) continue;
         best.insert(place, spot);
         if (best.size() > std::tuple_size_v<decltype(Trace::best)>) best.pop_back();
@@ -189,8 +219,9 @@ void Seats::record_lacks(std::size_t s, Trace& trace) const {
         if (nodes > 0 && filter >= 0 && at < trace.lacks.size()) trace.lacks[at++] = {filter, nodes};
     };
     static const struct {
-        int cpu = filter::position_of("cpu"), memory = filter::position_of("memory"), count = filter::position_of("gpu_count"),
-            card_memory = filter::position_of("gpu_memory"), compute = filter::position_of("gpu_compute");
+        int cpu = filter::position_of("cpu"), memory = filter::position_of("memory"),
+            count = filter::position_of("gpu_count"), card_memory = filter::position_of("gpu_memory"),
+            compute = filter::position_of("gpu_compute");
     } names;
     lack(names.cpu, cpu_.nodes_short(s) + cpu_only_.nodes_short(s));
     lack(names.memory, memory_.nodes_short(s));

@@ -158,8 +158,8 @@ void Engine::Impl::Mover::drop(std::size_t mark) {
 
 namespace {
 
-price::Kind kind_of_shape(const Shape& shape, const Cluster& cluster) {
-    price::Kind out;
+price::Demand demand_of(const Shape& shape, const Cluster& cluster) {
+    price::Demand out;
     out.cards = shape.cards;
     out.amounts[price::cpu] = shape.cpu;
     if (shape.cards == 0) return out;
@@ -183,7 +183,7 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
     for (const auto& slot : e_.jobs_)
         if (slot) mix[slot->shape] += static_cast<double>(slot->tasks.size());
     std::vector<price::Arrived> arrived;
-    for (const auto& [shape, count] : mix) arrived.push_back({kind_of_shape(e_.shapes_.at(shape), cluster), count});
+    for (const auto& [shape, count] : mix) arrived.push_back({demand_of(e_.shapes_.at(shape), cluster), count});
     price::Fragmentation measure;
     measure.set_targets(price::typical(arrived));
     const auto unusable = [&](int n) {

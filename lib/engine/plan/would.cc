@@ -9,7 +9,7 @@ Engine::Impl::Supposition::Supposition(Impl& engine, const EngineJob& request) :
     const int q = e_.backlog_.find(request.queue);
     // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
     const Policy wanted = q < 0 ? QueueSpec{}.policy : e_.backlog_.queue(q).spec.policy;
-    const bool blank = kind_of(wanted) == Kind::learned && !e_.pricing_.knows(wanted);
+    const bool blank = ranking_of(wanted) == Ranking::learned && !e_.pricing_.knows(wanted);
     slot.info = request;
     slot.type = infer_type(*request.spec);
     slot.queue = q;

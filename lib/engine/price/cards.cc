@@ -23,7 +23,7 @@ static int tightest(std::span<const std::int16_t> cards, int milli, std::uint64_
     return best;
 }
 
-CardStates after_taking(std::span<const std::int16_t> cards, const Kind& kind) {
+CardStates after_taking(std::span<const std::int16_t> cards, const Demand& kind) {
     CardStates out(cards);
     std::uint64_t taken = 0;
     for (int i = 0; i < kind.cards; ++i) {

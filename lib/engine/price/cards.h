@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "price/kind.h"
+#include "price/demand.h"
 
 namespace crater::engine::price {
 
@@ -24,7 +24,7 @@ class CardStates {
 };
 
 // Whole cards are taken from idle ones, lowest first; parts of several cards from the tightest that fit.
-CardStates after_taking(std::span<const std::int16_t> cards, const Kind& kind);
+CardStates after_taking(std::span<const std::int16_t> cards, const Demand& kind);
 
 // The cards that a part fits on, the first of those with equally much left.
 std::vector<int> distinct_fits(std::span<const std::int16_t> cards, int milli);

@@ -13,24 +13,31 @@ constexpr double price_least = 1.0 / unit;
 constexpr double price_most =
     3;  // times its size: what is asked for in vain must not make all else look cheap
 
-struct Sums {
-    Row value{};
-    Rates use{};
+struct Low {
+    std::int32_t value;
+    int lane;  // the first of those
 };
 
+// The least worth of a node of the group over all lanes.
 CRATER_VECTOR_CLONES
-void sum_rows(Sums& sums, const Tables& table, const Group& group) {
+Low lowest(const Tables& table, const Group& group) {
+    constexpr int blocks = lanes / 8;
     const Row* value = table.value(group.cls);
-    const Rates* use = table.use(group.cls);
-    for (const int row : group.rows) {
-        add(sums.value, value[row]);
-        add(sums.use, use[row]);
+    const float amount = group.amounts[table.companion()];
+    Eight sum[blocks];
+    for (int b = 0; b < blocks; ++b) {
+        EightRates rates;
+        load(rates, table.rates().lane + 8 * b);
+        sum[b] = __builtin_convertvector(rates * amount, Eight);
     }
-    add_worth(sums.value, table.rates(), group.amounts[table.companion()]);
-}
-
-int least_lane(const Row& row) {
-    return static_cast<int>(std::min_element(row.lane, row.lane + lanes) - row.lane);
+    for (const int row : group.rows)
+        for (int b = 0; b < blocks; ++b) add(sum[b], value[row].lane + 8 * b);
+    Eight low = sum[0];
+    for (int b = 1; b < blocks; ++b) low = sum[b] < low ? sum[b] : low;
+    const std::int32_t out = least(low);
+    Eight at = Eight{} + lanes;
+    for (int b = blocks - 1; b >= 0; --b) at = sum[b] == out ? Eight{0, 1, 2, 3, 4, 5, 6, 7} + 8 * b : at;
+    return {out, least(at)};
 }
 
 // Good enough for small x, and the same on every machine.
@@ -40,11 +47,7 @@ double grown(double x) { return 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)));
 
 Fluid::Fluid(std::vector<Good>& goods, const Classes& classes, std::vector<Tables>& tables,
              std::vector<Group> groups)
-    : goods_(goods), classes_(classes), tables_(tables), groups_(std::move(groups)), served_(goods.size()) {
-    for (std::size_t g = 0; g < goods.size(); ++g) {
-        if (goods[g].cards == 0) without_cards_.push_back(static_cast<int>(g));
-    }
-}
+    : goods_(goods), classes_(classes), tables_(tables), groups_(std::move(groups)), served_(goods.size()) {}
 
 void Fluid::build() {
     for (Tables& table : tables_) table.build(goods_, classes_);
@@ -58,28 +61,29 @@ Cells Fluid::cells(std::size_t table, int cls) {
 
 Fluid::Fill Fluid::best_fill(const Group& group) const {
     Fill out;
-    Sums best;
     std::int32_t least_value = std::numeric_limits<std::int32_t>::max();
     for (std::size_t t = 0; t < tables_.size(); ++t) {
-        Sums sums;
-        sum_rows(sums, tables_[t], group);
-        const int lane = least_lane(sums.value);
-        if (sums.value.lane[lane] >= least_value) continue;
-        least_value = sums.value.lane[lane];
+        const Low low = lowest(tables_[t], group);
+        if (low.value >= least_value) continue;
+        least_value = low.value;
         out.table = t;
-        out.lane = out.other = lane;
-        best = sums;
+        out.lane = out.other = low.lane;
     }
     const double has = group.amounts[tables_[out.table].companion()];
-    const float* use = best.use.lane;
-    const double used = use[out.lane];
+    const Rates* rows = tables_[out.table].use(group.cls);
+    const auto use = [&](int lane) {
+        float sum = 0;
+        for (const int row : group.rows) sum += rows[row].lane[lane];
+        return double{sum};
+    };
+    const double used = use(out.lane);
+    double other = used;
     if (used > has) {
-        while (out.other + 1 < lanes && use[out.other] > has) ++out.other;
+        while (out.other + 1 < lanes && other > has) other = use(++out.other);
     } else {
-        while (out.other > 0 && use[out.other] <= has) --out.other;
-        if (use[out.other] <= has) out.other = out.lane;
+        while (out.other > 0 && other <= has) other = use(--out.other);
+        if (other <= has) out.other = out.lane, other = used;
     }
-    const double other = use[out.other];
     if (used != other) out.share = std::clamp((has - other) / (used - other), 0.0, 1.0);
     out.spare = has - out.share * used - (1 - out.share) * other;
     return out;
@@ -94,26 +98,40 @@ void Fluid::serve(const Group& group, const Fill& fill) {
     serve_without_cards(group, fill);
 }
 
+// To tasks without cards, those that pay best first.
 void Fluid::serve_without_cards(const Group& group, const Fill& fill) {
     if (fill.spare <= 0) return;
-    const int companion = tables_[fill.table].companion();
-    const auto amount = [&](int g) {
-        return goods_[static_cast<std::size_t>(g)].amounts[static_cast<std::size_t>(companion)];
-    };
-    int best = -1;
-    double most = 0;
-    for (const int g : without_cards_) {
-        if (amount(g) <= 0 || group.amounts[static_cast<std::size_t>(companion)] < amount(g)) continue;
-        const double gain = goods_[static_cast<std::size_t>(g)].price / amount(g);
-        if (gain > most) best = g, most = gain;
+    const auto companion = static_cast<std::size_t>(tables_[fill.table].companion());
+    for (const int g : without_cards_[companion]) {
+        const double amount = goods_[static_cast<std::size_t>(g)].amounts[companion];
+        if (group.amounts[companion] < amount) continue;
+        served_[static_cast<std::size_t>(g)] += group.count * fill.spare / amount;
+        return;
     }
-    if (best >= 0) served_[static_cast<std::size_t>(best)] += group.count * fill.spare / amount(best);
+}
+
+void Fluid::rank_without_cards() {
+    for (const Tables& table : tables_) {
+        const auto companion = static_cast<std::size_t>(table.companion());
+        const auto gain = [&](int g) {
+            const Good& good = goods_[static_cast<std::size_t>(g)];
+            return good.price / double{good.amounts[companion]};
+        };
+        auto& ranked = without_cards_[companion];
+        ranked.clear();
+        for (int g = 0; g < static_cast<int>(goods_.size()); ++g) {
+            const Good& good = goods_[static_cast<std::size_t>(g)];
+            if (good.cards == 0 && good.amounts[companion] > 0) ranked.push_back(g);
+        }
+        std::stable_sort(ranked.begin(), ranked.end(), [&](int a, int b) { return gain(a) > gain(b); });
+    }
 }
 
 void Fluid::count_served() {
     const auto cards = static_cast<std::size_t>(classes_.count());
     fills_.assign(tables_.size() * cards * static_cast<std::size_t>(tables_[0].rows() * lanes), 0.0);
     std::fill(served_.begin(), served_.end(), 0.0);
+    rank_without_cards();
     for (const Group& group : groups_) serve(group, best_fill(group));
     for (std::size_t t = 0; t < tables_.size(); ++t) {
         for (int cls = 0; cls < classes_.count(); ++cls)

@@ -4,21 +4,12 @@
 // fixed number of steps.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
+#include "price/groups.h"
 #include "price/tables.h"
 
 namespace crater::engine::price {
-
-// Nodes that are equal to the tables, counted once.
-struct Group {
-    int cls = 0;
-    double count = 0;
-    std::array<float, companions> amounts{};
-    std::vector<std::int16_t> rows;
-};
 
 class Fluid {
   public:
@@ -40,6 +31,7 @@ class Fluid {
     Fill best_fill(const Group& group) const;
     void serve(const Group& group, const Fill& fill);
     void serve_without_cards(const Group& group, const Fill& fill);
+    void rank_without_cards();
     void count_served();
     void adjust(double step);
     void normalise();
@@ -51,7 +43,7 @@ class Fluid {
     std::vector<Tables>& tables_;
     std::vector<Group> groups_;
     std::vector<double> fills_, served_;
-    std::vector<int> without_cards_;  // goods
+    std::array<std::vector<int>, companions> without_cards_;  // goods, by what they pay for the companion
 };
 
 }  // namespace crater::engine::price

@@ -40,7 +40,7 @@ void append(std::u16string& key, std::uint64_t value) {
 }
 
 // The free card capacity by what a typical task misses there.
-struct Buckets {
+struct Shortfalls {
     double lacks_both = 0, lacks_card = 0, lacks_cpu = 0, only_cpu_fits = 0, only_cpu_lacks = 0,
            no_access = 0;
     double sum() const {  // in this order
@@ -83,7 +83,7 @@ void Fragmentation::set_targets(std::vector<Target> targets) {
 }
 
 double Fragmentation::measure(int type, std::int64_t cpu_free, std::span<const std::int16_t> cards) const {
-    Buckets out;
+    Shortfalls out;
     const int idle = std::accumulate(cards.begin(), cards.end(), 0);
     for (const auto& [kind, share] : targets_) {
         int fitting = 0, small = 0;
@@ -125,14 +125,14 @@ double Fragmentation::unusable(const Free& free) {
     return remembered(free.type, free.amounts[cpu], free.cards);
 }
 
-Choice Fragmentation::decide(const Free& free, const Kind& kind) {
+Rating Fragmentation::decide(const Free& free, const Demand& kind) {
     const double before = unusable(free);
     const std::int64_t cpu_left = free.amounts[cpu] - kind.amounts[cpu];
     const auto level = [&](const CardStates& after) {
         return percent_of(before - remembered(free.type, cpu_left, after.left()));
     };
     if (!kind.one_part()) return {level(after_taking(free.cards, kind))};
-    Choice best{-1};
+    Rating best{-1};
     for (const int card : distinct_fits(free.cards, kind.milli)) {
         CardStates after(free.cards);
         after.take(card, kind.milli);
@@ -142,7 +142,7 @@ Choice Fragmentation::decide(const Free& free, const Kind& kind) {
     return best;
 }
 
-Choice Fragmentation::choose(const Free& free, const Kind& kind, int id) {
+Rating Fragmentation::choose(const Free& free, const Demand& kind, int id) {
     choice_key_.clear();
     append(choice_key_, static_cast<std::uint64_t>(id));
     append(choice_key_, static_cast<std::uint64_t>(free.amounts[cpu]));

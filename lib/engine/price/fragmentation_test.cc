@@ -7,8 +7,8 @@
 namespace crater::engine::price {
 namespace {
 
-Kind a_request(int cards, int milli, std::int64_t cpu_milli) {
-    Kind out{.cards = cards, .milli = milli};
+Demand a_request(int cards, int milli, std::int64_t cpu_milli) {
+    Demand out{.cards = cards, .milli = milli};
     out.amounts[cpu] = cpu_milli;
     return out;
 }
@@ -39,15 +39,15 @@ TEST_F(FragmentationGradient, counts_what_typical_tasks_cannot_use) {
 }
 
 TEST_F(FragmentationGradient, takes_the_card_that_leaves_least_unusable) {
-    const Choice choice = policy.choose(Small{{1000, 500}}.free(), a_request(1, 500, 1000), 0);
+    const Rating choice = policy.choose(Small{{1000, 500}}.free(), a_request(1, 500, 1000), 0);
     EXPECT_EQ(choice.card, 1);
     EXPECT_EQ(choice.level, 62);  // from 1000 to 500: 100 sigmoid(0.5) = 62.2
 }
 
 TEST_F(FragmentationGradient, remembers_without_changing_the_answer) {
     const Small node{{1000, 700, 500, 700}};
-    const Choice first = policy.choose(node.free(), a_request(1, 500, 1000), 3);
-    const Choice again = policy.choose(node.free(), a_request(1, 500, 1000), 3);
+    const Rating first = policy.choose(node.free(), a_request(1, 500, 1000), 3);
+    const Rating again = policy.choose(node.free(), a_request(1, 500, 1000), 3);
     EXPECT_EQ(first.level, again.level);
     EXPECT_EQ(first.card, again.card);
     policy.set_targets({{a_request(1, 300, 0), 1.0}});
@@ -64,7 +64,7 @@ TEST(FragmentationLevel, is_the_published_sigmoid) {
     policy.set_targets(
         {{a_request(0, 0, 0), 1.0}});  // everything idle is unusable: the gain is what is taken
     for (int milli = 1; milli < 1000; ++milli) {
-        const Choice choice = policy.choose(Small{{1000}}.free(), a_request(1, milli, 0), milli);
+        const Rating choice = policy.choose(Small{{1000}}.free(), a_request(1, milli, 0), milli);
         EXPECT_EQ(choice.level, static_cast<int>(std::floor(100.0 / (1.0 + std::exp(-milli / 1000.0)))));
     }
     policy.set_targets({{a_request(8, 1000, 0), 1.0}});
@@ -84,7 +84,7 @@ TEST(Typical, are_the_most_frequent_until_95_percent) {
 }
 
 TEST(Typical, look_at_cards_and_cores_only) {
-    Kind small = a_request(1, 500, 1), large = small;
+    Demand small = a_request(1, 500, 1), large = small;
     large.amounts[memory] = 1 << 30;
     const std::vector<Arrived> arrived{{small, 1}, {large, 1}};
     EXPECT_EQ(typical(arrived).size(), 1u);

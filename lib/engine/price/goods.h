@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "price/kind.h"
+#include "price/demand.h"
 
 namespace crater::engine::price {
 

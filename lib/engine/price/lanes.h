@@ -55,9 +55,12 @@ inline void add(Eight& sum, const std::int32_t* from) {
     sum += more;
 }
 inline std::int32_t least(const Eight& eight) {
-    std::int32_t out = eight[0];
-    for (int k = 1; k < 8; ++k) out = std::min(out, eight[k]);
-    return out;
+    Eight low = eight, other;
+    other = __builtin_shufflevector(low, low, 4, 5, 6, 7, 0, 1, 2, 3);
+    low = other < low ? other : low;
+    other = __builtin_shufflevector(low, low, 2, 3, 0, 1, 6, 7, 4, 5);
+    low = other < low ? other : low;
+    return std::min(low[0], low[1]);
 }
 
 }  // namespace crater::engine::price

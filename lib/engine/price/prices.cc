@@ -11,16 +11,21 @@ namespace crater::engine::price {
 namespace {
 
 constexpr std::int64_t arrivals_first = 100;
-constexpr std::int64_t arrivals_between = 300;  // at least; of a cluster of more than 6200 cards, one for each 20.7 of them
+constexpr std::int64_t arrivals_between =
+    300;                         // at least; of more than 6200 cards, one for each 20.7 of them
+constexpr int steady_pause = 8;  // times as long where tasks leave about as fast as they come
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256, kinds_most = 4096;
-constexpr double fading = 0.999;         // of the mix, at each repricing: half of it after 200,000 arrivals
+constexpr double fading = 0.999;         // of the mix, for each 300 arrivals: half of it after 200,000
 constexpr double turnover_fading = 0.8;  // half after 1000
-constexpr double turnover_high = 0.5;    // idle cards are kept together from here
-constexpr double scarce_from = 0.85;     // of what is asked most
-constexpr std::int64_t rounding_cpu = 500;
+constexpr std::int64_t pauses_most = 100;
+constexpr double turnover_high = 0.5;  // from here on the cluster counts as steady
+constexpr double scarce_from = 0.85;   // of what is asked most
 constexpr std::size_t groups_most = 2000;
 constexpr int middle_lane = 16;
+
+// Arrivals between two repricings while the cluster fills up.
+std::int64_t pause_of(std::int64_t cards) { return std::max(arrivals_between, cards * 3 / 62); }
 
 bool power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
 
@@ -38,7 +43,7 @@ Prices::Prices(Rule rule, Learned learned) : rule_(rule), learned_(std::move(lea
         unit_price_.push_back(static_cast<std::int32_t>(std::lround(price * unit)));
 }
 
-int Prices::intern(const Kind& kind) {
+int Prices::intern(const Demand& kind) {
     const auto [found, fresh] = ids_.emplace(kind, static_cast<int>(learned_.kinds.size()));
     if (fresh) {
         learned_.kinds.push_back(kind);
@@ -65,8 +70,12 @@ void Prices::arrived(int kind, int count) {
 
 void Prices::departed(int, int count) { learned_.departed += count; }
 
+// What is free then changes as a whole, not only dwindles, and prices with it, but slowly.
+bool Prices::is_steady() const { return learned_.turnover > turnover_high; }
+
 bool Prices::due() const {
-    const std::int64_t pause = priced() ? std::max(arrivals_between, learned_.cards * 3 / 62) : arrivals_first;
+    const std::int64_t often = pause_of(learned_.cards);
+    const std::int64_t pause = !priced() ? arrivals_first : is_steady() ? often * steady_pause : often;
     return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= pause;
 }
 
@@ -121,7 +130,7 @@ void Prices::choose_scarce(std::span<const Nodes> empty) {
     }
 }
 
-Good Prices::as_good(const Kind& kind) const {
+Good Prices::as_good(const Demand& kind) const {
     Good out{.cards = kind.cards,
              .milli = kind.cards > 0 ? kind.milli : 0,
              .types = kind.cards > 0 ? kind.types : 0};
@@ -182,60 +191,33 @@ void Prices::ready() {
     classes_ = classify(learned_.goods, learned_.types, learned_.idle_max);
     tables_.clear();
     for (const int i : learned_.scarce) tables_.emplace_back(static_cast<Companion>(i));
-}
-
-std::vector<Group> Prices::groups(std::span<const Nodes> now, std::span<const Nodes> empty,
-                                  std::int64_t rounding) const {
-    std::map<std::tuple<int, std::array<float, companions>, std::vector<std::int16_t>>, double> counts;
-    const auto put = [&](const Nodes& nodes, double weight) {
-        Group group;
-        group.cls = nodes.free.type < 0 ? 0 : classes_.of(nodes.free.type);
-        int idle = 0;
-        for (const int left : nodes.free.cards) {
-            if (left >= whole_card) ++idle;
-            if (left > 0 && left < whole_card)
-                group.rows.push_back(static_cast<std::int16_t>(part_row(left)));
-        }
-        std::sort(group.rows.begin(), group.rows.end());
-        if (idle > 0) group.rows.push_back(static_cast<std::int16_t>(idle_row + idle));
-        for (const int i : learned_.scarce) {
-            const auto at = static_cast<std::size_t>(i);
-            const double scale = learned_.scale[at];
-            if (scale <= 0) continue;  // the cluster has none of it
-            const double coarse = static_cast<double>(rounding) * learned_.scale[cpu] / scale;
-            const auto step = std::max<std::int64_t>(1, std::llround(coarse));
-            group.amounts[at] = scaled(nodes.free.amounts[at] / step * step, scale);
-        }
-        counts[{group.cls, group.amounts, group.rows}] += weight * nodes.count;
-    };
-    for (const Nodes& nodes : now) put(nodes, 1);
-    if (learned_.turnover > 0) {
-        for (const Nodes& nodes : empty) put(nodes, learned_.turnover);
-    }
-    std::vector<Group> out;
-    for (const auto& [key, count] : counts) {
-        out.push_back({std::get<0>(key), count, std::get<1>(key), std::get<2>(key)});
-    }
-    return out;
+    book_ = {tables_, &classes_, &learned_.reserve, learned_.scale};
 }
 
 void Prices::reprice(std::span<const Nodes> now, std::span<const Nodes> empty) {
     const bool first = !priced();
+    const std::int64_t pauses = (learned_.arrivals - learned_.priced_at) / pause_of(learned_.cards);
     learned_.priced_at = learned_.arrivals;
     ++learned_.version;
     learned_.turnover = learned_.arrived > 0 ? std::min(1.0, learned_.departed / learned_.arrived) : 0;
-    learned_.arrived *= turnover_fading;
-    learned_.departed *= turnover_fading;
-    for (double& weight : learned_.weight) weight *= fading;
+    double mix_kept = fading, turnover_kept = turnover_fading;
+    for (std::int64_t i = 1; i < std::min(pauses, pauses_most); ++i) {
+        mix_kept *= fading;
+        turnover_kept *= turnover_fading;
+    }
+    learned_.arrived *= turnover_kept;
+    learned_.departed *= turnover_kept;
+    for (double& weight : learned_.weight) weight *= mix_kept;
     measure(empty);
     choose_scarce(empty);
     make_goods();
     set_reserve(now, empty);
     ready();
-    std::int64_t rounding = rounding_cpu;
-    std::vector<Group> all = groups(now, empty, rounding);
-    while (all.size() > groups_most && rounding < 16 * rounding_cpu) all = groups(now, empty, rounding *= 2);
-    Fluid(learned_.goods, classes_, tables_, std::move(all)).run(first ? steps_first : steps_again);
+    Grouping nodes(classes_, learned_.scarce, learned_.scale);
+    nodes.add(now, 1);
+    if (learned_.turnover > 0) nodes.add(empty, learned_.turnover);
+    Fluid(learned_.goods, classes_, tables_, nodes.groups(groups_most))
+        .run(first ? steps_first : steps_again);
     take_prices();
 }
 
@@ -248,7 +230,7 @@ void Prices::take_prices() {
 }
 
 // For a kind that is too rare to have a price: what the goods would pay for its place.
-double Prices::stand_in_price(const Kind& kind) const {
+double Prices::stand_in_price(const Demand& kind) const {
     double out = 0;
     const double cpu_amount = scaled(kind.amounts[cpu], learned_.scale[cpu]);
     for (int type = 0; type < card_types && kind.cards > 0; ++type) {
@@ -262,12 +244,17 @@ double Prices::stand_in_price(const Kind& kind) const {
     return (out + static_cast<double>(tables_[0].rates().lane[middle_lane]) * cpu_amount) / unit;
 }
 
-Order Prices::order() const { return {.keep_idle_together = learned_.turnover > turnover_high}; }
+Worth Prices::appraise(const Free& free, Row* sums) const { return price::appraise(book_, free, sums); }
 
-Choice Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
+Rating Prices::choose(const Free& free, const Worth& worth, int kind, std::uint64_t allowed) const {
     const auto at = static_cast<std::size_t>(kind);
-    if (!priced()) return fragmentation_.choose(free, learned_.kinds[at], kind);
-    return least_regret(book(), free, learned_.kinds[at], unit_price_[at], allowed, order());
+    return least_regret(book_, free, worth, learned_.kinds[at], unit_price_[at], allowed, is_steady());
+}
+
+Rating Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
+    if (!priced()) return fragmentation_.choose(free, learned_.kinds[static_cast<std::size_t>(kind)], kind);
+    Row sums[companions];
+    return choose(free, appraise(free, sums), kind, allowed);
 }
 
 bool Prices::forget_rare() {
@@ -277,7 +264,8 @@ bool Prices::forget_rare() {
         if (learned_.weight[k] > 0.5) kept.push_back(k);
     // The heaviest, by number among equals; in the order they had.
     if (kept.size() > kinds_most / 2) {
-        std::stable_sort(kept.begin(), kept.end(), [&](auto a, auto b) { return learned_.weight[a] > learned_.weight[b]; });
+        std::stable_sort(kept.begin(), kept.end(),
+                         [&](auto a, auto b) { return learned_.weight[a] > learned_.weight[b]; });
         kept.resize(kinds_most / 2);
         std::sort(kept.begin(), kept.end());
     }
@@ -293,7 +281,8 @@ bool Prices::forget_rare() {
         good_of.push_back(good_of_[k]);
     }
     for (const int id : learned_.order)
-        if (number[static_cast<std::size_t>(id)] >= 0) rest.order.push_back(number[static_cast<std::size_t>(id)]);
+        if (number[static_cast<std::size_t>(id)] >= 0)
+            rest.order.push_back(number[static_cast<std::size_t>(id)]);
     learned_ = std::move(rest);
     good_of_ = std::move(good_of);
     ids_.clear();
@@ -305,6 +294,6 @@ bool Prices::forget_rare() {
     return true;
 }
 
-double Prices::value(const Free& free) const { return static_cast<double>(node_value(book(), free)) / unit; }
+double Prices::value(const Free& free) const { return static_cast<double>(node_value(book_, free)) / unit; }
 
 }  // namespace crater::engine::price

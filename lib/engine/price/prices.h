@@ -38,9 +38,10 @@ namespace crater::engine::price {
 // All that is learned. Plain, so that it can be stored; positions of card types must mean the same when it is
 // restored.
 struct Learned {
-    std::vector<Kind> kinds;      // by id
-    std::vector<double> weight;   // what arrived of each, the past fading
-    std::vector<int> order;       // those that arrived, by their first time: a kind only asked about changes nothing
+    std::vector<Demand> kinds;   // by id
+    std::vector<double> weight;  // what arrived of each, the past fading
+    std::vector<int>
+        order;  // those that arrived, by their first time: a kind only asked about changes nothing
     std::vector<double> price;    // of each, milli of a card
     std::vector<Good> goods;      // as of the last repricing
     std::vector<Target> targets;  // as of the last change
@@ -67,51 +68,56 @@ class Prices {
     Prices& operator=(const Prices&) = delete;
 
     // Stable for as long as it lives.
-    int intern(const Kind& kind);
-    const Kind& kind(int id) const { return learned_.kinds[static_cast<std::size_t>(id)]; }
+    int intern(const Demand& kind);
+    const Demand& kind(int id) const { return learned_.kinds[static_cast<std::size_t>(id)]; }
 
     void arrived(int kind, int count = 1);
     void departed(int kind, int count = 1);
 
-    // After 100 arrivals, then every 300, or one for each 20.7 cards when that is more. `reprice` takes what is
-    // free now and the whole cluster as it is when empty.
+    // After 100 arrivals, then every 300, or one for each 20.7 cards when that is more; eight times as rarely
+    // once as much leaves as comes. `reprice` takes what is free now and the whole cluster as it is when
+    // empty.
     bool due() const;
     void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
-    // Changes when levels given before no longer hold.
-    // Kinds that have not come for long are dropped once there are very many; true when numbers given before no longer hold.
+    // Kinds that have not come for long are dropped once there are very many; true when numbers given before
+    // no longer hold.
     bool forget_rare();
+    // Changes when levels given before no longer hold.
     std::uint64_t version() const { return learned_.version; }
     const Learned& learned() const { return learned_; }
 
     // The caller has checked that the kind fits; `allowed`: cards that may be taken. -1 when part of a card
     // fits on none of them.
-    Choice choose(const Free& free, int kind, std::uint64_t allowed = ~std::uint64_t{0});
+    Rating choose(const Free& free, int kind, std::uint64_t allowed = ~std::uint64_t{0});
+    // The same in two parts once there are prices: what is known of the node holds for all kinds, as long as
+    // it and the version stay. `sums`: room for a row of each table.
+    std::size_t tables() const { return tables_.size(); }
+    Worth appraise(const Free& free, Row* sums) const;
+    Rating choose(const Free& free, const Worth& worth, int kind, std::uint64_t allowed) const;
 
     bool priced() const { return !learned_.goods.empty(); }
     double value(const Free& free) const;  // milli of a card
 
   private:
+    bool is_steady() const;
     void look_at_arrivals();
     void measure(std::span<const Nodes> empty);
     void choose_scarce(std::span<const Nodes> empty);
     void make_goods();
     void set_reserve(std::span<const Nodes> now, std::span<const Nodes> empty);
     void take_prices();
-    double stand_in_price(const Kind& kind) const;
-    std::vector<Group> groups(std::span<const Nodes> now, std::span<const Nodes> empty,
-                              std::int64_t rounding) const;
+    double stand_in_price(const Demand& kind) const;
     void ready();
-    Good as_good(const Kind& kind) const;
-    Book book() const { return {tables_, &classes_, &learned_.reserve, learned_.scale}; }
-    Order order() const;
+    Good as_good(const Demand& kind) const;
 
     Rule rule_;
     Learned learned_;
-    std::map<Kind, int> ids_;
+    std::map<Demand, int> ids_;
     std::vector<int> good_of_;              // by kind, -1: too rare
     std::vector<std::int32_t> unit_price_;  // by kind
     Classes classes_;
     std::vector<Tables> tables_;
+    Book book_;
     Fragmentation fragmentation_;
 };
 

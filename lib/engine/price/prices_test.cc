@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-Kind a_kind(int cards, int milli, std::int64_t cpu_milli, std::int64_t memory_gib = 1) {
-    Kind out{.cards = cards, .milli = milli};
+Demand a_kind(int cards, int milli, std::int64_t cpu_milli, std::int64_t memory_gib = 1) {
+    Demand out{.cards = cards, .milli = milli};
     out.amounts = {cpu_milli, memory_gib * gib, 0, 0, 0};
     return out;
 }
@@ -29,8 +29,8 @@ std::vector<Nodes> view(const std::vector<Machine>& machines) {
 
 // A small cluster in which arrivals are placed one after the other, and may leave again.
 struct World {
-    std::vector<Kind> kinds{a_kind(1, 810, 3000),  a_kind(1, 470, 6000),  a_kind(1, 190, 2000),
-                            a_kind(1, 1000, 9000), a_kind(2, 1000, 8000), a_kind(0, 0, 4000)};
+    std::vector<Demand> kinds{a_kind(1, 810, 3000),  a_kind(1, 470, 6000),  a_kind(1, 190, 2000),
+                              a_kind(1, 1000, 9000), a_kind(2, 1000, 8000), a_kind(0, 0, 4000)};
     std::vector<Machine> machines = std::vector<Machine>(60), empty = machines;
     std::uint32_t state = 1;
     std::vector<std::int32_t> levels;
@@ -39,12 +39,12 @@ struct World {
         state = state * 1664525 + 1013904223;
         return static_cast<int>((state >> 8) % static_cast<std::uint32_t>(n));
     }
-    static bool fits(const Machine& machine, const Kind& kind) {
+    static bool fits(const Machine& machine, const Demand& kind) {
         const auto enough = [&](int left) { return left >= kind.milli; };
         return machine.amounts[cpu] >= kind.amounts[cpu] &&
                std::count_if(machine.cards.begin(), machine.cards.end(), enough) >= kind.cards;
     }
-    static void take(Machine& machine, const Kind& kind, int card) {
+    static void take(Machine& machine, const Demand& kind, int card) {
         for (std::size_t i = 0; i < machine.amounts.size(); ++i) machine.amounts[i] -= kind.amounts[i];
         if (card >= 0) machine.cards[static_cast<std::size_t>(card)] -= static_cast<std::int16_t>(kind.milli);
         for (int i = 0; card < 0 && i < kind.cards; ++i) {
@@ -52,15 +52,15 @@ struct World {
         }
     }
     void arrive(Prices& prices, bool leaves = false) {
-        const Kind& kind = kinds[static_cast<std::size_t>(draw(static_cast<int>(kinds.size())))];
+        const Demand& kind = kinds[static_cast<std::size_t>(draw(static_cast<int>(kinds.size())))];
         const int id = prices.intern(kind);
         prices.arrived(id);
         if (prices.due()) prices.reprice(view(machines), view(empty));
-        Choice best{-1};
+        Rating best{-1};
         Machine* where = nullptr;
         for (Machine& machine : machines) {
             if (!fits(machine, kind)) continue;
-            const Choice choice = prices.choose(machine.free(), id);
+            const Rating choice = prices.choose(machine.free(), id);
             if (choice.level > best.level) best = choice, where = &machine;
         }
         levels.push_back(best.level);
@@ -134,7 +134,7 @@ TEST(Prices, learn_the_turnover) {
     Prices prices;
     world.arrive(prices, 600);
     EXPECT_EQ(prices.learned().turnover, 0);
-    world.arrive(prices, 3000, true);
+    world.arrive(prices, 6000, true);
     EXPECT_GT(prices.learned().turnover, 0.9);
     world.arrive(prices, 6000);
     EXPECT_LT(prices.learned().turnover, 0.1);
@@ -162,7 +162,7 @@ TEST(Prices, look_at_cores_alone_while_nothing_else_is_scarce) {
 // a fat one still finds both together.
 void expect_lean_goes_to_the_poor_node(Companion companion, std::int64_t fat, std::int64_t lean) {
     World world;
-    Kind fat_kind = a_kind(1, 1000, 1000), lean_kind = a_kind(1, 1000, 1000);
+    Demand fat_kind = a_kind(1, 1000, 1000), lean_kind = a_kind(1, 1000, 1000);
     fat_kind.amounts[static_cast<std::size_t>(companion)] = fat;
     lean_kind.amounts[static_cast<std::size_t>(companion)] = lean;
     Prices prices;
@@ -207,7 +207,7 @@ TEST(Prices, work_for_nodes_that_came_after_the_last_repricing) {
     Machine large;
     large.cards.assign(64, whole_card);
     Free other{.type = 7, .cards = large.cards, .amounts = large.amounts};
-    for (const Kind& kind : world.kinds) EXPECT_GE(prices.choose(other, prices.intern(kind)).level, 0);
+    for (const Demand& kind : world.kinds) EXPECT_GE(prices.choose(other, prices.intern(kind)).level, 0);
 }
 
 TEST(Prices, work_where_one_node_has_all_there_is_of_something) {
@@ -216,7 +216,7 @@ TEST(Prices, work_where_one_node_has_all_there_is_of_something) {
     for (Machine& machine : world.machines) machine.amounts[disk] = 0;
     world.machines[0].amounts[disk] = 1000 * gib;
     world.empty = world.machines;
-    Kind kind = a_kind(1, 500, 1000);
+    Demand kind = a_kind(1, 500, 1000);
     kind.amounts[disk] = gib;
     Prices prices;
     const int id = prices.intern(kind);
@@ -246,7 +246,7 @@ TEST(Prices, work_with_large_nodes_and_parts_of_several_cards) {
     Prices prices;
     for (int i = 0; i < 300; ++i) prices.arrived(prices.intern(world.kinds[static_cast<std::size_t>(i % 3)]));
     prices.reprice(view(world.machines), view(world.empty));
-    for (const Kind& kind : world.kinds)
+    for (const Demand& kind : world.kinds)
         EXPECT_GE(prices.choose(world.machines[0].free(), prices.intern(kind)).level, 0);
     EXPECT_EQ(prices.choose(world.machines[0].free(), prices.intern(world.kinds[1])).card, -1);
 }

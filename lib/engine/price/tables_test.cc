@@ -184,27 +184,32 @@ TEST(Regret, is_never_below_nothing) {
     }
 }
 
+Rating chosen(const Book& book, const Free& free, const Demand& kind, std::int32_t price,
+              std::uint64_t allowed, bool together = false) {
+    Row sums[companions];
+    return least_regret(book, free, appraise(book, free, sums), kind, price, allowed, together);
+}
+
 TEST(Regret, takes_the_card_whose_rest_is_worth_most) {
     const Built built;
     const std::vector<std::int16_t> cards{810, 470, 1000, 190};
     Free free{.type = 0, .cards = cards};
     free.amounts[cpu] = 100000;
-    Kind kind{.cards = 1, .milli = 190};
+    Demand kind{.cards = 1, .milli = 190};
     kind.amounts[cpu] = 40;
     const auto price = static_cast<std::int32_t>(150 * unit);
-    EXPECT_EQ(least_regret(built.book(), free, kind, price, ~std::uint64_t{0}, {}).card, 3);
-    EXPECT_EQ(least_regret(built.book(), free, kind, price, 0b0011, {}).card, 0);  // 470 is a good's place
-    EXPECT_EQ(least_regret(built.book(), free, kind, price, 0, {}).level, -1);
+    EXPECT_EQ(chosen(built.book(), free, kind, price, ~std::uint64_t{0}).card, 3);
+    EXPECT_EQ(chosen(built.book(), free, kind, price, 0b0011).card, 0);  // 470 is a good's place
+    EXPECT_EQ(chosen(built.book(), free, kind, price, 0).level, -1);
 }
 
 TEST(Regret, keeps_idle_cards_together_when_told_to) {
     const Built built;
     const std::vector<std::int16_t> one{1000, 0, 0, 0}, three{1000, 1000, 1000, 0};
-    const Kind kind{.cards = 1, .milli = whole_card};
+    const Demand kind{.cards = 1, .milli = whole_card};
     const auto level = [&](const std::vector<std::int16_t>& cards, bool together) {
         const Free free{.type = 0, .cards = cards};
-        return least_regret(built.book(), free, kind, 0, ~std::uint64_t{0}, {.keep_idle_together = together})
-            .level;
+        return chosen(built.book(), free, kind, 0, ~std::uint64_t{0}, together).level;
     };
     EXPECT_EQ(level(one, false), level(three, false));  // without cores the cards are worth nothing anyway
     EXPECT_GT(level(one, true), level(three, true));

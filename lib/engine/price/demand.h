@@ -18,12 +18,12 @@ using Amounts =
 inline constexpr int whole_card = 1000;  // milli
 
 // One distinct request as a unit of demand: what one task takes. Equal requests are one kind.
-struct Kind {
+struct Demand {
     int cards = 0;                            // 0: none
     int milli = 0;                            // of each card, 1..1000
     std::uint64_t types = ~std::uint64_t{0};  // accepted card types, by position
     Amounts amounts{};
-    auto operator<=>(const Kind&) const = default;
+    auto operator<=>(const Demand&) const = default;
 
     bool whole_cards() const { return cards > 0 && milli >= whole_card; }
     bool one_part() const { return cards == 1 && milli < whole_card; }
@@ -45,7 +45,7 @@ struct Nodes {
 
 // How good a node is for a kind, higher is better, and which card to take. Levels of different kinds, or of
 // different versions, do not compare.
-struct Choice {
+struct Rating {
     std::int32_t level = 0;
     int card = -1;  // for part of one card; -1: idle cards as needed, or none
 };
