@@ -16,10 +16,10 @@ constexpr std::uint64_t nodes_compared = 64;  // that changed; beyond, it is loo
 
 }  // namespace
 
+// Those that keep none may in this pass: when one that comes before starts.
 bool Engine::Impl::keeps_place(const WaitClass& members) const {
-    const auto depth = static_cast<std::size_t>(cluster_.settings().backfill_depth);
-    if (depth == 0 || (timed_ == 0 && run_times_.empty()) || members.blocked.why == Blocked::no || members.blocked.why == Blocked::quota) return false;
-    return members.kept_for >= 0 || reservations_.count(domain_of(shapes_.at(members.shape))) < depth;
+    if (cluster_.settings().backfill_depth == 0 || (timed_ == 0 && run_times_.empty())) return false;
+    return members.blocked.why == Blocked::room || members.blocked.why == Blocked::reserved;
 }
 
 // The types of cards that serve it; work without cards is a domain of its own.

@@ -24,11 +24,6 @@ Instant Reservations::first() const {
     return out;
 }
 
-std::size_t Reservations::count(std::uint64_t domain) const {
-    const auto it = real_.find(domain);
-    return it == real_.end() ? 0 : it->second;
-}
-
 std::size_t Reservations::in_force(std::uint64_t domain) const {
     return static_cast<std::size_t>(std::count_if(in_force_.begin(), in_force_.end(), [&](const auto* place) { return place->domain == domain; }));
 }
@@ -40,7 +35,6 @@ const Reservation* Reservations::of(int job) const {
 
 void Reservations::left(const Reservation& place) {
     if (!place) return;
-    --real_[place.domain];
     ++version_;
     for (const auto& slices : place.slices) {
         auto& here = on_node_[static_cast<std::size_t>(slices.node)];
@@ -57,7 +51,6 @@ void Reservations::keep(Reservation place) {
     Reservation& kept = kept_[place.job];
     left(kept);
     kept = std::move(place);
-    if (kept) ++real_[kept.domain];
 }
 
 void Reservations::looked(int job, std::uint64_t gains, std::uint64_t moves) {

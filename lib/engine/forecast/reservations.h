@@ -52,7 +52,6 @@ class Reservations {
     // Counts changes that may let a job start that was in the way of one.
     std::uint64_t version() const { return version_; }
     bool none() const { return kept_.empty(); }
-    std::size_t count(std::uint64_t domain) const;  // kept, in force or not
     Instant first() const;  // of those in force: the next after which something is to be decided anew; 0: none
 
     const Reservation* of(int job) const;
@@ -87,7 +86,6 @@ class Reservations {
     void left(const Reservation& place);
 
     std::map<int, Reservation> kept_;  // by position of the job
-    std::map<std::uint64_t, std::size_t> real_;  // of them with a time, by domain
     std::size_t searches_ = 0;
     std::vector<const Reservation*> in_force_;
     std::vector<std::vector<const Reservation*>> on_node_;
