@@ -89,31 +89,46 @@ std::int64_t TimedPeer::left_at(const Job& one, Millis now) const { return (one.
 
 bool TimedPeer::yields(int running, const Job& to, Millis now) {
     const Job& one = job(running);
-    if (rules_.order == PeerOrder::two_queues) {
-        const auto served = one.served + (now - one.began).count() * spec(running).all_cards();
-        return (served >= first_queue_card_ms) > to.turn.queue;
-    }
+    if (rules_.order == PeerOrder::two_queues) return turn_now(running, now) > to.turn;
     return left_at(one, now) > to.left.count();
 }
 
-// Stops those with the most left to do, on the node where that frees enough; none is stopped in vain.
+// Where a running job would stand if it waited.
+TimedPeer::Turn TimedPeer::turn_now(int running, Millis now) {
+    const Job& one = job(running);
+    const auto served = one.served + (now - one.began).count() * spec(running).all_cards();
+    return {served >= first_queue_card_ms, 0, running};
+}
+
+// Stops those that come last in the order, no more than are needed; none is stopped in vain.
 bool TimedPeer::make_way(int j, Millis now, TimedPlan& plan) {
     CRATER_CHECK(pool_.nodes() == 1, "the schedulers that preempt are measured on a pool without boundaries");
     std::vector<int> victims;
     int free = pool_.free();
-    for (auto it = running_.rbegin(); it != running_.rend() && free < spec(j).all_cards(); ++it) {
+    const int wanted = spec(j).all_cards();
+    std::vector<int> last_first;
+    for (auto it = running_.rbegin(); it != running_.rend(); ++it) {
         if (!yields(it->second, job(j), now)) {
-            if (rules_.order == PeerOrder::remaining) break;
+            if (rules_.order == PeerOrder::remaining) break;  // nor do those that end sooner
             continue;
         }
-        victims.push_back(it->second);
-        free += spec(it->second).all_cards();
+        last_first.push_back(it->second);
+        if (rules_.order == PeerOrder::remaining && (free += spec(it->second).all_cards()) >= wanted) break;
     }
-    if (free < spec(j).all_cards()) return false;
+    free = pool_.free();
+    if (rules_.order == PeerOrder::two_queues)
+        std::sort(last_first.begin(), last_first.end(),
+                  [&](int a, int b) { return turn_now(b, now) < turn_now(a, now); });
+    for (const int v : last_first) {
+        if (free >= wanted) break;
+        victims.push_back(v);
+        free += spec(v).all_cards();
+    }
+    if (free < wanted) return false;
     std::stable_sort(victims.begin(), victims.end(),
                      [&](int a, int b) { return spec(a).all_cards() < spec(b).all_cards(); });
     std::erase_if(victims, [&](int v) {
-        if (free - spec(v).all_cards() < spec(j).all_cards()) return false;
+        if (free - spec(v).all_cards() < wanted) return false;
         free -= spec(v).all_cards();
         return true;
     });

@@ -55,6 +55,7 @@ class TimedPeer final : public TimedDecider {
     void start(int j, std::vector<int> cards, Millis now, TimedPlan& plan);
     void free_cards(int j);
     bool yields(int running, const Job& to, Millis now);
+    Turn turn_now(int running, Millis now);
     bool make_way(int j, Millis now, TimedPlan& plan);
     void pass_the_head(int head, Millis now, TimedPlan& plan);
     std::int64_t left_at(const Job& job, Millis now) const;
