@@ -28,7 +28,7 @@ def main():
         answers = simulated.all_of(options, {name: ["--trace", "mix", options.shared, "--seed", options.seed, "--load", load, "--order", name, *more] for name in orders})
         return {name: answer["runs"][0] for name, answer in answers.items()}
 
-    backlogged = runs(3, "--until", "7d")
+    backlogged = runs(5, "--until", "7d")
     ours = backlogged[options.order]
     served = max(backlogged[name]["held_percent"] for name in WHOLE)  # the better of them
     calm = runs(round(0.75 * served / 100, 4))

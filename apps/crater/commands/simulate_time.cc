@@ -75,7 +75,9 @@ replay::Workload workload_of(const SimulateOptions& options, const std::string& 
     replay::MixOptions mix;
     mix.seed = seed, mix.load = options.load, mix.span = duration_of("span", options.span);
     const auto philly = need(replay::read_philly(folder + "/philly", fleet));
-    return replay::compose_mix(philly, need(replay::read_request_rate(folder + "/azure-llm")), mix);
+    const auto rate = need(replay::read_request_rate(folder + "/azure-llm"));
+    mix.services = replay::services_for_three_quarters(philly, rate, mix);
+    return replay::compose_mix(philly, rate, mix);
 }
 
 Json spread(const replay::Spread& s) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "crater/base/ids.h"
+#include "crater/replay/timed.h"
 #include "csv.h"
 #include "draw.h"
 
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t parts_of_day = 24;
 constexpr double day_ms = 86'400'000, service_life_ms = 8.0 * 3'600'000;
 constexpr int training_used = 850;  // thousandths of a card
-constexpr int service_used_least = 50, service_used_most = 250;
+constexpr int service_used_least = 5, service_used_most = 25;  // hundredths
 constexpr int service_gib[] = {2, 4, 8, 16};
 const std::vector<double> service_chance = {0.30, 0.30, 0.25, 0.15};
 
@@ -33,20 +34,39 @@ TimedJob draw_service(Rng& rng) {
     job.service = true;
     job.memory_mib = service_gib[draw_weighted(rng, service_chance)] * 1024;
     constexpr auto choices = static_cast<std::uint64_t>(service_used_most - service_used_least + 1);
-    job.compute = job.used = service_used_least + static_cast<int>(rng.below(choices));
+    job.compute = job.used = 10 * (service_used_least + static_cast<int>(rng.below(choices)));
     const auto life = std::llround(draw_exponential(rng, service_life_ms));
     job.run_time = Millis(std::max<std::int64_t>(60'000, life));
     return job;
 }
 
-// Size, run time and time of day of a training job are those of one job of the trace.
-TimedJob draw_training(const Workload& philly, Rng& rng, const MixOptions& options, const Fleet& fleet) {
-    const auto& from = philly.jobs[static_cast<std::size_t>(rng.below(philly.jobs.size()))];
-    TimedJob job;
-    split_over_nodes(job, std::min(from.all_cards(), fleet.total()), fleet);
-    job.run_time = std::min(from.run_time, options.span);
+// The jobs of a span of the trace that begins on some day: what bursts it has stay.
+struct Window {
+    std::size_t first = 0, last = 0;
+    Millis begin{0};
+};
+Window draw_window(const Workload& philly, Rng& rng, Millis span) {
+    const auto days = (philly.jobs.back().submitted - span).count() / static_cast<std::int64_t>(day_ms);
+    Window out;
+    out.begin = Millis(static_cast<std::int64_t>(day_ms)) *
+                static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, days))));
+    const auto at = [&](Millis when) {
+        return std::lower_bound(philly.jobs.begin(), philly.jobs.end(), when,
+                                [](const TimedJob& job, Millis t) { return job.submitted < t; }) -
+               philly.jobs.begin();
+    };
+    out.first = static_cast<std::size_t>(at(out.begin)), out.last = static_cast<std::size_t>(at(out.begin + span));
+    return out;
+}
+
+// One job of the window: its size, run time and moment of arrival.
+TimedJob draw_training(const Workload& philly, Rng& rng, const Window& window, Millis span) {
+    const auto& from =
+        philly.jobs[window.first + static_cast<std::size_t>(rng.below(window.last - window.first))];
+    TimedJob job = from;
+    job.submitted = from.submitted - window.begin;
+    job.run_time = std::min(from.run_time, span);
     job.used = training_used;
-    job.submitted = from.submitted % options.span;
     return job;
 }
 
@@ -101,8 +121,10 @@ Workload compose_mix(const Workload& philly, const RequestRate& rate, const MixO
     out.fleet = philly.fleet;
     SeededRng rng(options.seed);
     const double all = options.load * static_cast<double>(options.span.count()) * out.fleet.total();
-    for (double left = all * (1 - options.services); left > 0; left -= card_ms(out.jobs.back()))
-        out.jobs.push_back(draw_training(philly, rng, options, out.fleet));
+    const Window window = draw_window(philly, rng, options.span);
+    for (double left = all * (1 - options.services); left > 0 && window.first < window.last;
+         left -= card_ms(out.jobs.back()))
+        out.jobs.push_back(draw_training(philly, rng, window, options.span));
     const double most = *std::max_element(rate.part.begin(), rate.part.end());
     for (double left = all * options.services; left > 0;) {
         // Drawn over the span, kept with a chance in proportion to the rate then.
@@ -116,6 +138,30 @@ Workload compose_mix(const Workload& philly, const RequestRate& rate, const MixO
     std::stable_sort(out.jobs.begin(), out.jobs.end(),
                      [](const TimedJob& a, const TimedJob& b) { return a.submitted < b.submitted; });
     return out;
+}
+
+double services_for_three_quarters(const Workload& philly, const RequestRate& rate, MixOptions options) {
+    struct NoClock final : Clock {
+        Instant now() const override { return {}; }
+        std::int64_t ticks_us() const override { return 0; }
+    };
+    constexpr double backlog = 5, wanted = 0.75, service_mean = 0.15;
+    constexpr int steps = 9;
+    options.load = std::max(options.load, backlog);
+    double low = 0, high = 1;
+    for (int step = 0; step < steps; ++step) {
+        options.services = (low + high) / 2;
+        TimedOptions timed;
+        timed.until = options.span;
+        const auto figures =
+            run_named("peer:whole_card", compose_mix(philly, rate, options), timed, {}, NoClock());
+        CRATER_CHECK(figures, "a scheduler that is always there is missing");
+        // Each held card is used as much as its kind uses one.
+        const double trained = training_used / 1000.0;
+        const double of_services = (trained - figures->used / figures->held) / (trained - service_mean);
+        (of_services < wanted ? low : high) = options.services;
+    }
+    return (low + high) / 2;
 }
 
 }  // namespace crater::replay
