@@ -14,7 +14,7 @@ namespace crater::replay {
 namespace {
 
 // Kueue's published configurations: in each of so many queues, sets of jobs that come at fixed intervals. One unit
-// of quota is one card here. See docs/simulate.md.
+// of quota is one card here. Of the large one the intervals are ours: its last arrival is at 3.3 s. See docs/simulate.md.
 struct KueueSet {
     int count, units, run_ms, every_ms;
 };
@@ -24,7 +24,7 @@ struct KueueConfig {
     std::array<KueueSet, 3> sets;
 };
 constexpr KueueConfig kueue_configs[] = {
-    {"kueue-large", 1000, 20, {{{35, 1, 150, 100}, {11, 5, 350, 500}, {4, 20, 700, 1200}}}},
+    {"kueue-large", 1000, 20, {{{35, 1, 150, 97}, {11, 5, 350, 330}, {4, 20, 700, 1100}}}},
     {"kueue-baseline", 30, 20, {{{350, 1, 200, 100}, {100, 5, 500, 500}, {50, 20, 1000, 1200}}}},
 };
 

@@ -185,6 +185,7 @@ TEST(Mix, is_what_its_document_says) {
     EXPECT_NEAR(small / count, 0.3, 0.03);
     EXPECT_NEAR(first_half / count, 0.25, 0.03);
     EXPECT_EQ(compose_mix(philly, rate, options).jobs.size(), mix.jobs.size());
+    options.span = Millis(2 * 86'400'000LL);
     const double part = services_for_three_quarters(philly, rate, options);
     EXPECT_TRUE(part > 0.1 && part < 0.9) << part;
 }
