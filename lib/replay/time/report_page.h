@@ -19,8 +19,8 @@ h1 { font-size: 22px; margin: 0 0 2px } h2 { font-size: 15px; margin: 0 } p { ma
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 16px }
 .box { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; overflow-x: auto }
 svg { width: 100%; height: auto; display: block; margin-top: 6px } svg text { fill: var(--soft); font-size: 11px }
-table { border-collapse: collapse; width: 100%; margin-top: 8px; white-space: nowrap } td, th { text-align: right; padding: 5px 8px; border-top: 1px solid var(--line); font-variant-numeric: tabular-nums }
-th { color: var(--soft); font-weight: 500; border-top: 0 } td:first-child, th:first-child { text-align: left }
+table { border-collapse: collapse; width: 100%; margin-top: 8px } td, th { text-align: right; padding: 5px 8px; border-top: 1px solid var(--line); font-variant-numeric: tabular-nums }
+td { white-space: nowrap } th { color: var(--soft); font-weight: 500; border-top: 0; vertical-align: bottom; line-height: 1.25 } td:first-child, th:first-child { text-align: left }
 </style></head><body><main>
 <h1>Simulated schedules<span class="tag">simulated</span></h1><p id="what"></p><div class="legend" id="legend"></div>
 <div class="box" style="margin-bottom:16px"><h2>Figures</h2><table id="figures"></table></div><div class="grid" id="charts"></div>
@@ -75,7 +75,7 @@ chart('GPU compute in use', 'what jobs really use, of all cards', 'days', '%', o
 chart('Cards held', 'by any job, of all cards', 'days', '%', over('held', 100));
 chart('Stranded memory', 'on cards in use, neither asked for nor of use to any shape of work', 'days', '%', over('stranded', 100));
 chart('Cards waited for', 'asked for by jobs that wait', 'days', 'cards', over('waiting_cards', 1));
-chart('Jobs that wait', '', 'days', 'jobs', over('waiting', 1));
+chart('Jobs that wait', 'at each moment', 'days', 'jobs', over('waiting', 1));
 chart('Wait', 'share of jobs that wait no longer', 'hours', '%', share('wait_quantiles_h'), true);
 chart('Completion', 'share of jobs done this long after they were submitted', 'hours', '%', share('completion_quantiles_h'), true);
 </script></body></html>
