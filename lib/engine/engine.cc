@@ -6,6 +6,7 @@
 namespace crater::engine {
 namespace {
 
+constexpr int was_stopped = -2;  // in WaitClass::only, instead of a position
 // What tenants used comes first in what is learned, between these.
 constexpr std::string_view use_head = "use\n", use_end = "end of use\n";
 
@@ -33,9 +34,17 @@ std::vector<NodeBook> Engine::books() const { return impl_->books(); }
 Result<NodeBook> Engine::book(const std::string& node) const { return impl_->book(node); }
 std::vector<FreeSlice> Engine::largest_free() const { return impl_->largest_free(); }
 Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenant); }
+Received Engine::received(const std::string& job) const { return impl_->received(job); }
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
+
+Received Engine::Impl::received(const std::string& id) const {
+    const int position = position_of(id);
+    if (position < 0) return {};
+    const EngineJob& info = job(position).info;
+    return {info.served, info.progress, info.waits_since};
+}
 
 std::string Engine::Impl::learned() const {
     std::string use = tenants_.save_use();
@@ -164,9 +173,12 @@ void Engine::Impl::on(const QueueSet& fact) {
     queue.declared = true;
     pricing_.use(fact.queue.policy);
     for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
+    backlog_.rouse_all(q);
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
-    elders_.known = false;
+    elders_.known = reserves_.known = false;
+    reserving_ = false;
+    for (int i = 0; i < backlog_.queue_count(); ++i) reserving_ |= backlog_.queue(i).spec.reserved_gpu > 0;
     if (other_order)
         for (auto& slot : jobs_)
             if (slot && slot->queue == q && slot->in_class) relist(*slot);
@@ -374,6 +386,7 @@ void Engine::Impl::on(const JobRequeued& fact) {
     // Of the run that ended, what came before its last checkpoint is kept.
     if (slot.run_started && slot.checkpointed > slot.run_started) slot.info.progress += slot.checkpointed - slot.run_started;
     slot.run_started = {};
+    slot.info.waits_since = clock_;
     set_fact(slot.fact, job_fact(slot));
     reshape(slot);
     enlist(slot);
@@ -404,6 +417,7 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (victim.held == 0) return;
     if (!victim.stopping) stopping_.push_back(victim.position);
     victim.stopping = true;
+    able_ = {};
     const int waits = position_of(fact.preemptor);
     if (waits < 0 || job(waits).waiting == 0) return;  // it was placed or removed meanwhile
     JobSlot& preemptor = job(waits);
@@ -430,13 +444,16 @@ void Engine::Impl::on(const LoadSampled& fact) {
 }
 
 void Engine::Impl::enlist(JobSlot& slot) {
-    if (slot.info.blocked || slot.waiting == 0 || slot.in_class) return;
+    if (slot.info.blocked || slot.waiting == 0 || slot.in_class || slot.stopping) return;
     WaitClass like;
     like.priority = slot.info.priority;
     like.tenant = slot.tenant;
     like.shape = slot.shape;
     like.tasks = slot.waiting;
     like.profile = slot.profile_hash;
+    like.preemptible = slot.info.preemptible;
+    // Who was stopped does not stop others for a while; it must not hold back its equals that may.
+    if (slot.info.preemptions > 0 && slot.info.waits_since) like.only = was_stopped;
     if (slot.held > 0 || !slot.victims.empty()) like.only = slot.position;
     slot.ages_at = ages_at(slot);
     slot.place = place_of(slot);

@@ -16,6 +16,7 @@
 #include "place/seats.h"
 #include "place/shapes.h"
 #include "place/topology.h"
+#include "preempt/gang_victims.h"
 #include "quota/tenants.h"
 #include "state/cluster.h"
 #include "state/hash_table.h"
@@ -67,6 +68,7 @@ class Engine::Impl {
 
     void set_hooks(HookSource* hooks) { hooks_ = hooks; }
     std::string learned() const;
+    Received received(const std::string& job) const;
 
     std::uint64_t state_hash() const { return facts_; }
 
@@ -168,17 +170,23 @@ class Engine::Impl {
     Instant last_start(const JobSlot& job) const;
     std::int64_t order_key(const JobSlot& job, Instant now) const;
     static std::int64_t received(const TaskSlot& task, Instant now);
+    Instant waits_since(const JobSlot& job) const;
     Instant ages_at(const JobSlot& job) const;
     Waiting place_of(const JobSlot& job) const;
     void promote_aged();
-    void refresh_share(WaitClass& members, int queue);
+    void refresh_share(WaitClass& members, int queue) const;
+    void refresh_shares(int queue) const;
     bool order_preempts(int queue) const;
     std::int64_t yields_above(int queue, std::int64_t key) const;
-    std::optional<Instant> yields_for_order_at(const JobSlot& victim) const;
+    Instant yields_for_order_at(const JobSlot& victim) const;
     void refresh_elders(Instant now);
     bool order_lets_push(int queue, int priority, std::int64_t key) const;
 
     // Passing (order/pass.cc)
+    bool somebody_yields(int priority) const;
+    bool worth_rousing(int queue, int shape, Sleepers& group, Instant now);
+    void rouse(int queue, Instant now);
+    bool gains_for(int shape, std::uint64_t since);
     bool worth_a_look(int queue, WaitClass& members, Instant now);
     void set_wake(Instant now);
     void commit(JobSlot& job, Outcome outcome, Booked booked, Instant now, Plan& plan);
@@ -192,14 +200,17 @@ class Engine::Impl {
     std::optional<VictimSet> victims_on_one_node(const JobSlot& preemptor);
     std::optional<VictimSet> victims_of_gang(JobSlot& preemptor);
     std::optional<VictimSet> what_stops_already(const Shape& shape);
-    void least_of_node(int node, const std::vector<int>& here, const Shape& shape,
-                       std::optional<VictimSet>& best);
+    std::optional<VictimSet> least_of_node(int node, const std::vector<int>& here, const Shape& shape);
+    std::optional<std::vector<int>> least_for_gang(JobSlot& preemptor, const std::vector<int>& able);
+    GangVictims::Victim victim_figures(int victim) const;
+    std::int64_t room_for(const Shape& shape, int crowd, int node, std::int64_t most);
     void without(const JobSlot& victim);
+    void without(const JobSlot& victim, int node);
     void without_stopping(int node);
     bool lower_pledges(const JobSlot& than) const {
         return !pledged_priorities_.empty() && pledged_priorities_.begin()->first < than.info.priority;
     }
-    bool may_yield(const JobSlot& victim, const JobSlot& preemptor) const;
+    bool may_yield(const JobSlot& victim, const JobSlot& preemptor, bool takes_back);
     bool gives_way(int victim) const { return !job(victim).stopping && able_.key[static_cast<std::size_t>(victim)] > yields_above_; }
     void find_candidates(const JobSlot& preemptor, Instant now);
     void renew_pledge(JobSlot& preemptor);
@@ -209,7 +220,15 @@ class Engine::Impl {
     void set_figures(VictimSet& set) const;
     std::string reason_for(const JobSlot& preemptor, const VictimSet& set, const JobSlot& victim) const;
     std::string order_words(const JobSlot& preemptor, const JobSlot& victim) const;
-    bool preempt(JobSlot& preemptor, VictimSet set, Plan& plan);
+    std::vector<std::string> reasons_for(const JobSlot& preemptor, const VictimSet& set) const;
+    bool preempt(JobSlot& preemptor, VictimSet set, const std::vector<std::string>& reasons, Plan& plan);
+    std::vector<int> partly_held() const;
+    void break_deadlock(Instant now, Plan& plan);
+    // What queues keep for themselves (order/reserve.cc)
+    void refresh_reserves();
+    bool reserve_allows(const JobSlot& job, const std::vector<Slices>& slices);
+    bool within_reserve(const JobSlot& job);
+    bool in_own_reserve(const JobSlot& victim);
 
     // Explaining (explain/)
     void explain_quota(const JobSlot& job, const Ceiling& ceiling, Why& out);
@@ -249,7 +268,8 @@ class Engine::Impl {
     std::vector<int> stopping_;              // jobs told to make room that still hold something
     std::uint64_t holdings_ = 0;             // counts changes of who holds what, and of the nodes
 
-    // Running jobs that might give way for their queue's order, by queue and priority.
+    // Running jobs that might give way for their queue's order, by queue and priority; as they were a while ago.
+    static constexpr Millis elders_kept{1000};
     struct Elders {
         bool known = false;
         Instant at;
@@ -262,10 +282,24 @@ class Engine::Impl {
         std::map<std::pair<int, int>, Level> levels;
     } elders_;
 
+    // What queues keep and hold, in thousandths of a card.
+    struct Reserves {
+        bool known = false;
+        std::uint64_t holdings = 0;
+        std::int64_t cards = 0;
+        struct Queue {
+            std::int64_t kept = 0, held = 0, for_good = 0;
+        };
+        std::vector<Queue> queues;
+    } reserves_;
+    bool reserving_ = false;  // some queue keeps any
+    static constexpr Millis deadlock_looked_for{30'000};
+    Instant deadlock_looked_;
+
     // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
     struct CandidateCache {
         int shape = -1, priority = 0, queue = -1;  // of whose order it is; -1: none that makes anybody give way
-        bool training = false;
+        bool training = false, takes_back = false;
         Instant now, retry_at;
         std::uint64_t holdings = 0;
         std::vector<int> jobs;                  // by priority, then cost
@@ -273,6 +307,11 @@ class Engine::Impl {
         std::vector<std::int64_t> cost;         // by position of the job
         std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower
         std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
+        struct NodeBest {
+            std::optional<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> of;  // version, key, own tasks: it holds while these stand
+            std::optional<VictimSet> set;                                            // without plan
+        };
+        std::vector<NodeBest> best_on;  // by node
     } able_;
 
     std::uint64_t facts_ = 0;

@@ -10,6 +10,7 @@ void add_queue(CLI::App& app, Context& context) {
         print_table(context, page, page["items"],
                     {{"NAME", [](const Json& q) { return text(q, "spec.name"); }},
                      {"POLICY", [](const Json& q) { return text(q, "spec.policy"); }},
+                     {"ORDER", [](const Json& q) { return text(q, "spec.order"); }},
                      {"PRIORITY", [](const Json& q) { return text(q, "spec.priority"); }},
                      {"PREEMPTIBLE", [](const Json& q) { return std::string(text(q, "spec.default_preemptible") == "true" ? "yes" : "no"); }},
                      {"WAITING", [](const Json& q) { return text(q, "waiting"); }},
@@ -22,13 +23,18 @@ void add_queue(CLI::App& app, Context& context) {
 
     auto* set = queue->add_subcommand("set", "Make or change a queue");
     struct Options {
-        std::string name, policy, priority;
+        std::string name, policy, order, priority;
+        double preempt_factor = 0;
+        std::int64_t reserved_gpu = 0;
         std::vector<std::string> plugins;
         bool preemptible = false;
     };
     auto options = std::make_shared<Options>();
     set->add_option("name", options->name, "Queue")->required();
     set->add_option("--policy", options->policy, "price (the default), fragmentation, best_fit, binpack, spread or priority");
+    set->add_option("--order", options->order, "Who goes first among equal priorities: fair (the default), fifo, shortest or las");
+    set->add_option("--preempt-factor", options->preempt_factor, "Order shortest or las: how many times a waiting job's key makes a running one give way");
+    set->add_option("--reserved-gpu", options->reserved_gpu, "Cards kept for its jobs, lent to preemptible ones meanwhile");
     set->add_option("--priority", options->priority, "Of jobs that give none");
     set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
     set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
@@ -38,6 +44,9 @@ void add_queue(CLI::App& app, Context& context) {
         Json spec = {{"name", options->name}};
         if (auto known = client.get(path)) spec = (*known)["spec"];
         if (!options->policy.empty()) spec["policy"] = options->policy;
+        if (!options->order.empty()) spec["order"] = options->order;
+        if (set->count("--preempt-factor")) spec["preempt_factor"] = options->preempt_factor;
+        if (set->count("--reserved-gpu")) spec["reserved_gpu"] = options->reserved_gpu;
         if (!options->priority.empty()) spec["priority"] = options->priority;
         if (set->count("--default-preemptible")) spec["default_preemptible"] = options->preemptible;
         if (set->count("--plugin")) {

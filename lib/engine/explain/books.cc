@@ -94,8 +94,10 @@ Usage Engine::Impl::usage(const std::string& tenant) const {
 
 std::vector<std::string> Engine::Impl::waiting(const std::string& queue) const {
     std::vector<std::string> out;
-    if (const int q = backlog_.find(queue); q >= 0)
+    if (const int q = backlog_.find(queue); q >= 0) {
+        refresh_shares(q);
         for (const auto& [priority, member] : backlog_.ordered(q)) out.emplace_back(member.id);
+    }
     return out;
 }
 

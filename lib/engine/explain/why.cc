@@ -26,7 +26,13 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         out.summary = slot.held > 0 ? "Does not wait: all of its tasks have a place." : "Does not wait.";
         return out;
     }
+    if (!slot.in_class) {
+        out.binding = "preemption";
+        out.summary = "Gives up the part that it holds, and waits for all of it then.";
+        return out;
+    }
     advance(now);
+    refresh_shares(slot.queue);
     std::tie(out.rank, out.queue_length) = backlog_.rank(slot.queue, *slot.in_class, slot.place);
 
     const auto mark = cluster_.mark();
@@ -41,7 +47,10 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
     if (outcome.kind == Outcome::no_room) explain_topology(slot, out);
     cluster_.undo_to(mark);
     if (outcome.kind == Outcome::predicted) explain_prediction(slot, outcome.trace, out);
-    if (outcome.kind == Outcome::placed) {
+    if (outcome.kind == Outcome::placed && !reserve_allows(slot, outcome.slices)) {
+        out.binding = "reserve";
+        out.summary = "Fits now, on cards that queues keep for their own jobs (reserved_gpu); these are lent to preemptible jobs only.";
+    } else if (outcome.kind == Outcome::placed) {
         out.binding = "order";
         const auto ahead = out.rank - 1;
         out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") +
@@ -51,7 +60,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now) {
         out.binding = "preemption";
         out.summary = "Waits for " +
                       count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
-                      " of lower priority to stop; what they free is kept for it.";
+                      " to stop; what they free is kept for it.";
         for (const int v : slot.victims) out.holders.push_back({job(v).info.id, {}, "is stopping"});
     }
     return out;

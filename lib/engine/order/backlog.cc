@@ -5,6 +5,15 @@
 #include "crater/base/error.h"
 
 namespace crater::engine {
+namespace {
+
+void leave(std::vector<WaitClass*>& list, WaitClass& members) {
+    list[members.at] = list.back();
+    list[members.at]->at = members.at;
+    list.pop_back();
+}
+
+}  // namespace
 
 int Backlog::intern(const std::string& name) {
     if (const int known = find(name); known >= 0) return known;
@@ -31,9 +40,14 @@ std::vector<int> Backlog::in_order() const {
 
 WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
     auto& slot = queue(q).classes[like.key()];
-    if (!slot) slot = std::make_unique<WaitClass>(std::move(like));
-    // A job in front of equals is blocked by what blocks them, so the class stays as it is.
+    if (!slot) {
+        slot = std::make_unique<WaitClass>(std::move(like));
+        slot->at = queue(q).awake.size();
+        queue(q).awake.push_back(slot.get());
+    }
+    // A job in front of equals is blocked by what blocks them; but others may have to give way to it.
     CRATER_CHECK(slot->jobs.insert(job).second, "a job waits twice");
+    if (slot->asleep && slot->head().job == job.job) rouse(q, *slot);
     ++size_;
     return *slot;
 }
@@ -41,7 +55,44 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
-    if (from.jobs.empty()) queue(q).classes.erase(from.key());
+    if (!from.jobs.empty()) return;
+    rouse(q, from);
+    leave(queue(q).awake, from);
+    queue(q).classes.erase(from.key());
+}
+
+void Backlog::rouse(int q, WaitClass& members) {
+    if (!members.asleep) return;
+    const auto group = queue(q).asleep.find(members.shape);
+    leave(group->second.classes, members);
+    if (group->second.classes.empty()) queue(q).asleep.erase(group);
+    members.asleep = false;
+    members.at = queue(q).awake.size();
+    queue(q).awake.push_back(&members);
+}
+
+void Backlog::rouse_all(int q) {
+    while (!queue(q).asleep.empty()) rouse(q, *queue(q).asleep.begin()->second.classes.back());
+}
+
+void Backlog::lull(int q) {
+    auto& awake = queue(q).awake;
+    for (auto i = awake.size(); i-- > 0;) {
+        WaitClass& members = *awake[i];
+        const Blocked& blocked = members.blocked;
+        if (blocked.why != Blocked::room || members.only >= 0) continue;
+        leave(awake, members);
+        Sleepers& group = queue(q).asleep[members.shape];
+        members.asleep = true;
+        members.at = group.classes.size();
+        const bool first = group.classes.empty();
+        group.classes.push_back(&members);
+        group.gains_seen = std::min(group.gains_seen, blocked.gains_seen);
+        group.victims_seen = std::min(group.victims_seen, blocked.victims_seen);
+        if (blocked.retry_at && (!group.retry_at || blocked.retry_at < group.retry_at)) group.retry_at = blocked.retry_at;
+        if (first || blocked.pushed_at < group.pushed_at) group.pushed_at = blocked.pushed_at;
+        group.top_priority = std::max(group.top_priority, members.priority);
+    }
 }
 
 bool goes_before(const WaitClass& a, const WaitClass& b) {

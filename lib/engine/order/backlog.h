@@ -1,11 +1,12 @@
-// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile and number of
-// tasks stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
+// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile, number of tasks and
+// whether they may be preempted stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
 // Within a queue: priority, then who waited too long, then the queue's order (the tenant's share of use, or the
 // job's own key), then submit time, then id.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>
 #include <ext/pb_ds/tree_policy.hpp>
+#include <climits>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,18 +51,32 @@ using WaitingSet = __gnu_pbds::tree<Waiting, __gnu_pbds::null_type, std::less<Wa
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
+    bool preemptible = false;   // what queues lend of their reserves is no room for others
     int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
     std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
     WaitingSet jobs;
     Blocked blocked;
     const Waiting& head() const { return *jobs.begin(); }
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, only); }
+    bool asleep = false;
+    std::size_t at = 0;  // among the sleepers of its shape, or among those awake
+    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, preemptible, only); }
+};
+
+// Classes of one shape that found no room: until there is some for the shape nobody has to ask each of them.
+struct Sleepers {
+    std::vector<WaitClass*> classes;  // unordered
+    // The least of theirs, the highest priority.
+    std::uint64_t gains_seen = UINT64_MAX, victims_seen = UINT64_MAX;
+    Instant retry_at, pushed_at;
+    int top_priority = INT_MIN;
 };
 
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    std::map<std::tuple<int, int, int, int, std::uint64_t, int>, std::unique_ptr<WaitClass>> classes;
+    std::map<decltype(WaitClass{}.key()), std::unique_ptr<WaitClass>> classes;
+    std::vector<WaitClass*> awake;    // of them, those that are asked in each pass; unordered
+    std::map<int, Sleepers> asleep;   // the others, by shape
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 
@@ -79,6 +94,10 @@ class Backlog {
 
     WaitClass& add(int queue, WaitClass like, Waiting job);
     void remove(int queue, WaitClass& from, const Waiting& job);
+    void rouse(int queue, WaitClass& members);
+    void rouse_all(int queue);
+    // Who found no room in this pass sleeps until there is some.
+    void lull(int queue);
     std::size_t size() const { return size_; }
 
     // Place of a waiting job in its queue, from 1, and the length of the queue.

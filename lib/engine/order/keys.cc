@@ -11,9 +11,13 @@ namespace {
 constexpr Millis unknown_run_time{86'400'000};
 // Below this (a minute; a minute of one card) jobs are alike: the last moments of a run decide nothing.
 constexpr std::int64_t least_key = 60'000;
-// A job has waited too long after this, or after so many times what it runs: then it goes first, by submit time.
-constexpr Millis long_wait{5 * 86'400'000LL};
-constexpr std::int64_t long_wait_runs = 4;
+// A job that others can push aside again has waited too long after this, in one piece; then it goes first, by submit
+// time, and is left in peace for a part of what it waited.
+constexpr Millis long_wait{9 * 86'400'000LL};
+constexpr std::int64_t peace = 5;
+// One that keeps what it gets holds up others for its whole run: it has waited too long after several times that.
+constexpr Millis long_wait_to_end{5 * 86'400'000LL};
+constexpr std::int64_t long_wait_runs = 2;
 
 // What a job goes on for that has run for `done`. One that has outlived its time is taken to need as much again as
 // it is over: it does not count as nearly done for ever.
@@ -66,19 +70,22 @@ std::int64_t Engine::Impl::received(const TaskSlot& task, Instant now) {
     return saturating_product(compute, std::max<std::int64_t>(0, (now - task.started).count())) / 1000;
 }
 
-// When the job will have waited too long: a while that is long for anybody, and several times what it has run or
-// is said to run; or what it was willing to wait is about to be over. 0 = never.
+Instant Engine::Impl::waits_since(const JobSlot& slot) const {
+    return std::max(slot.info.submitted, slot.info.waits_since);
+}
+
+// When the job will have waited too long, or what it was willing to wait is about to be over. 0 = never.
 Instant Engine::Impl::ages_at(const JobSlot& slot) const {
-    const Instant submitted = slot.info.submitted;
-    const Millis ran = std::max(slot.info.progress, Millis{slot.info.served * 1000 / cards_of(slot)});
-    const Order order = order_of(slot.queue);
     Instant at;
-    if (order != Order::fifo) {
-        const Millis run = order == Order::shortest ? std::max(expected_run(slot), ran) : ran;
-        at = submitted + ran + std::max(long_wait, run * long_wait_runs);
+    if (slot.info.preemptible && order_preempts(slot.queue)) {
+        at = waits_since(slot) + long_wait;
+    } else if (order_of(slot.queue) != Order::fifo) {
+        const Millis ran{slot.info.served * 1000 / cards_of(slot)};
+        const Millis run = order_of(slot.queue) == Order::las ? ran : std::max(expected_run(slot), ran);
+        at = waits_since(slot) + std::max(long_wait_to_end, run * long_wait_runs);
     }
     if (const Millis willing = slot.info.spec->max_queue_time; willing.count() > 0) {
-        const Instant due = submitted + Millis{willing.count() / 5 * 4};
+        const Instant due = slot.info.submitted + Millis{willing.count() / 5 * 4};
         if (!at || due < at) at = due;
     }
     return at;
@@ -98,8 +105,12 @@ void Engine::Impl::promote_aged() {
 }
 
 // What the tenants of a fair queue used, for its classes.
-void Engine::Impl::refresh_share(WaitClass& members, int queue) {
+void Engine::Impl::refresh_share(WaitClass& members, int queue) const {
     members.share = order_of(queue) == Order::fair ? tenants_.used(members.tenant) : 0;
+}
+
+void Engine::Impl::refresh_shares(int queue) const {
+    for (const auto& [key, members] : backlog_.queue(queue).classes) refresh_share(*members, queue);
 }
 
 // ---- Giving way for the order --------------------------------------------------------------------------------------
@@ -118,20 +129,20 @@ std::int64_t Engine::Impl::yields_above(int queue, std::int64_t key) const {
     return saturating_product(std::max(key, least_key), thousandths) / 1000;
 }
 
-// When a running job may give way for the order at the earliest; never when it had waited too long before it started.
-std::optional<Instant> Engine::Impl::yields_for_order_at(const JobSlot& victim) const {
+// When a running job may give way for the order at the earliest.
+Instant Engine::Impl::yields_for_order_at(const JobSlot& victim) const {
     const Instant started = last_start(victim);
-    const Instant aged = ages_at(victim);
-    if (aged && started >= aged) return std::nullopt;
-    return started + cluster_.settings().order_min_run_time;
+    Millis runs = cluster_.settings().order_min_run_time;
+    if (const Instant aged = ages_at(victim); aged && started >= aged)
+        runs = std::max(runs, (started - waits_since(victim)) / peace);
+    return started + runs;
 }
 
 // The running jobs that might give way for their queue's order. They need not be of this very moment: exactly who
 // may is asked when it comes to it.
 void Engine::Impl::refresh_elders(Instant now) {
-    constexpr Millis kept{1000};
     const bool same = elders_.holdings == holdings_ && elders_.at == now;
-    const bool soon = now >= elders_.at && now - elders_.at < kept && cluster_.settings().order_min_run_time >= kept;
+    const bool soon = now >= elders_.at && now - elders_.at < elders_kept && cluster_.settings().order_min_run_time >= elders_kept;
     if (elders_.known && (same || soon)) return;
     elders_ = {true, now, holdings_, {}};
     bool any = false;
@@ -141,14 +152,13 @@ void Engine::Impl::refresh_elders(Instant now) {
         for (const auto& held : here) {
             const JobSlot& slot = job(held.job);
             if (!slot.info.preemptible || slot.stopping || !order_preempts(slot.queue)) continue;
-            const auto from = yields_for_order_at(slot);
-            if (!from) continue;
+            const Instant from = yields_for_order_at(slot);
             auto& level = elders_.levels[{slot.queue, slot.info.priority}];
             const auto key = order_key(slot, now);
-            if (*from <= now)
+            if (from <= now)
                 level.most = std::max(level.most, key);
-            else if (!level.next || *from < level.next)
-                level.next = *from;
+            else if (!level.next || from < level.next)
+                level.next = from;
             // A key that grows may pass the factor later, without anything happening.
             level.grows = order_of(slot.queue) == Order::las;
         }

@@ -1,6 +1,7 @@
 // One pass: queues by priority, classes of equal jobs by their first job, and for each the question whether
 // it can start.
 #include <algorithm>
+#include <map>
 #include <queue>
 
 #include "engine_impl.h"
@@ -19,15 +20,53 @@ struct Later {
     bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
 };
 
+template <class Refresh>
+WaitClass* first_of(Sleepers& group, Refresh refresh) {
+    WaitClass* first = nullptr;
+    for (WaitClass* members : group.classes) {
+        refresh(*members);
+        if (!first || goes_before(*members, *first)) first = members;
+    }
+    return first;
+}
+
 }  // namespace
+
+// Whether somebody of lower priority runs who might give way; whatever the priority, where queues take back what they lent.
+bool Engine::Impl::somebody_yields(int priority) const {
+    return !yielding_.empty() && (reserving_ || yielding_.begin()->first < priority);
+}
+
+// Whether anything happened since classes of one shape fell asleep that could let one of them start.
+bool Engine::Impl::worth_rousing(int queue, int shape, Sleepers& group, Instant now) {
+    if (group.retry_at && group.retry_at <= now) return true;
+    const bool news = group.gains_seen != gains_;
+    if (somebody_yields(group.top_priority) && (news || group.victims_seen != victims_seen_)) return true;
+    if (order_preempts(queue) && !elders_.levels.empty() && group.pushed_at + push_again <= now) return true;
+    if (!news) return false;
+    if (!preemptors_.empty() || shapes_.at(shape).own_tasks_matter() || group.gains_seen < gained_base_) return true;
+    if (gains_for(shape, group.gains_seen)) return true;
+    group.gains_seen = gains_;
+    return false;
+}
+
+// Whether a node where something became free since can take a task of the shape.
+bool Engine::Impl::gains_for(int shape, std::uint64_t since) {
+    if (seats_.has_seat(shape)) return static_cast<bool>(seats_.best(shape, looked_));
+    for (auto g = since; g < gains_; ++g) {
+        ++looked_;
+        const int n = gained_nodes_[static_cast<std::size_t>(g - gained_base_)];
+        if (Judge::fits(Look(shapes_.at(shape), cluster_, n))) return true;
+    }
+    return false;
+}
 
 // Whether anything happened since the class was blocked that could let its first job start.
 bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     Blocked& blocked = members.blocked;
     const auto retry = [&] {
         const bool in_time = blocked.retry_at && blocked.retry_at <= now;
-        const bool yielding = !yielding_.empty() && yielding_.begin()->first < members.priority;
-        return in_time || (yielding && blocked.victims_seen != victims_seen_);
+        return in_time || (somebody_yields(members.priority) && blocked.victims_seen != victims_seen_);
     };
     switch (blocked.why) {
         case Blocked::no: return true;
@@ -39,20 +78,9 @@ bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
         if (key < blocked.key_seen || blocked.pushed_at + push_again <= now) return true;
     }
     if (blocked.gains_seen == gains_) return false;
-    if (!yielding_.empty() && yielding_.begin()->first < members.priority) return true;
+    if (somebody_yields(members.priority)) return true;
     const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
-    if (!alike || blocked.gains_seen < gained_base_) return true;
-    // Only nodes where something became free can take it now.
-    if (seats_.has_seat(members.shape)) {
-        const bool fits = static_cast<bool>(seats_.best(members.shape, looked_));
-        if (!fits) blocked.gains_seen = gains_;
-        return fits;
-    }
-    for (auto g = blocked.gains_seen; g < gains_; ++g) {
-        ++looked_;
-        const int n = gained_nodes_[static_cast<std::size_t>(g - gained_base_)];
-        if (Judge::fits(Look(shapes_.at(members.shape), cluster_, n))) return true;
-    }
+    if (!alike || blocked.gains_seen < gained_base_ || gains_for(members.shape, blocked.gains_seen)) return true;
     blocked.gains_seen = gains_;
     return false;
 }
@@ -78,11 +106,19 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
         return static_cast<int>(plan.placements.size()) >= limits.placements_max ||
                considered + scans >= limits.evaluations_max;
     };
+    // Shapes of which no node can take a task, by what was free then: of their other classes nobody has to be tried.
+    std::map<int, std::uint64_t> full;
+    const auto no_room = [&](int q, WaitClass& members) {
+        const auto seen = full.find(members.shape);
+        if (seen == full.end() || seen->second != gains_ || members.only >= 0 || !preemptors_.empty()) return false;
+        return !somebody_yields(members.priority) && !order_lets_push(q, members.priority, members.head().key);
+    };
     for (const int q : backlog_.in_order()) {
         std::vector<WaitClass*> heap;
-        for (auto& [key, members] : backlog_.queue(q).classes) {
+        rouse(q, now);
+        for (WaitClass* members : backlog_.queue(q).awake) {
             refresh_share(*members, q);
-            if (worth_a_look(q, *members, now)) heap.push_back(members.get());
+            if (worth_a_look(q, *members, now)) heap.push_back(members);
         }
         std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
         while (!order.empty()) {
@@ -101,18 +137,59 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
                 }
             }
             JobSlot& first = job(members->head().job);
+            if (no_room(q, *members)) {
+                members->blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = first.place.key, .pushed_at = now};
+                continue;
+            }
+            if (first.stopping) continue;  // gives up the part it holds, and waits for all of it then
             const bool last = members->jobs.size() == 1;
             ++considered;
             // A class ends with its last job: it must not be touched after that.
+            const int shape_position = members->shape;
             const bool go_on = consider(first, *members, now, plan);
             if (go_on && !(last && first.in_class != members)) order.push(members);
+            const Shape& shape = shapes_.at(shape_position);
+            const bool known = !shape.near() && !shape.own_tasks_matter() && seats_.has_seat(shape_position);
+            const auto group = backlog_.queue(q).asleep.find(shape_position);
+            const bool others = group != backlog_.queue(q).asleep.end();
+            if (known && !seats_.best(shape_position, looked_)) {
+                full[shape_position] = gains_;
+                if (others) group->second.gains_seen = gains_;
+                continue;
+            }
+            if (!others) continue;
+            // The next of those that sleep for want of room for this shape.
+            WaitClass* next = first_of(group->second, [&](WaitClass& one) { refresh_share(one, q); });
+            backlog_.rouse(q, *next);
+            order.push(next);
         }
         if (plan.more) break;
     }
+    break_deadlock(now, plan);
+    for (int q = 0; q < backlog_.queue_count(); ++q) backlog_.lull(q);
     set_wake(now);
     // A pledge that ended may have freed what somebody needs who was looked at before.
     dirty_ = plan.more || gains_ != gains_before;
     return plan;
+}
+
+// Of a shape for which a node has room now the class that comes first wakes, and the others after it while there is room
+// (`pass`); all of them where time or others that may give way are the reason.
+void Engine::Impl::rouse(int q, Instant now) {
+    std::vector<WaitClass*> up;
+    for (auto& [shape, group] : backlog_.queue(q).asleep) {
+        if (!worth_rousing(q, shape, group, now)) continue;
+        const bool in_time = group.retry_at && group.retry_at <= now;
+        const bool pushes = order_preempts(q) && !elders_.levels.empty() && group.pushed_at + push_again <= now;
+        if (in_time || pushes || somebody_yields(group.top_priority) || !preemptors_.empty()) {
+            up.insert(up.end(), group.classes.begin(), group.classes.end());
+            continue;
+        }
+        WaitClass* first = first_of(group, [&](WaitClass& members) { refresh_share(members, q); });
+        first->blocked.gains_seen = std::min(first->blocked.gains_seen, group.gains_seen);
+        up.push_back(first);
+    }
+    for (WaitClass* members : up) backlog_.rouse(q, *members);
 }
 
 // When something could be decided though nothing happens until then.
@@ -122,19 +199,26 @@ void Engine::Impl::set_wake(Instant now) {
     };
     for (int q = 0; q < backlog_.queue_count(); ++q) {
         const WaitQueue& queue = backlog_.queue(q);
-        for (const auto& [key, members] : queue.classes) {
+        // Somebody was placed since, who will have run for long enough one day.
+        if (order_preempts(q) && !queue.classes.empty() && elders_.holdings != holdings_) wake(elders_.at + elders_kept);
+        bool elders = false;  // a key may be above the factor by then, and is looked at again after a while
+        if (!queue.classes.empty())
+            for (auto it = elders_.levels.lower_bound({q, INT_MIN}); it != elders_.levels.end() && it->first.first == q; ++it) {
+                if (it->second.next) wake(it->second.next);
+                elders |= it->second.grows || it->second.most >= 0;
+            }
+        for (const WaitClass* members : queue.awake) {
             if (const Instant at = members->blocked.retry_at) wake(at);
-            if (members->blocked.why != Blocked::room) continue;
-            const auto elders = elders_.levels.find({q, members->priority});
-            if (elders == elders_.levels.end()) continue;
-            if (elders->second.next) wake(elders->second.next);
-            // A key above the factor, or one that grows, is looked at again after a while.
-            if (elders->second.grows || order_lets_push(q, members->priority, members->head().key))
-                wake(std::max(now, members->blocked.pushed_at) + push_again);
+            if (elders && members->blocked.why == Blocked::room) wake(std::max(now, members->blocked.pushed_at) + push_again);
+        }
+        for (const auto& [shape, group] : queue.asleep) {
+            if (group.retry_at) wake(group.retry_at);
+            if (elders) wake(std::max(now, group.pushed_at) + push_again);
         }
         // Who has waited too long by then may push others aside.
         if (!queue.ageing.empty() && !yielding_.empty()) wake(queue.ageing.begin()->first);
     }
+    if (partly_held().size() > 1) wake(deadlock_looked_ + deadlock_looked_for);
     if (const auto opens = cluster_.next_opening(now); opens && backlog_.size() > 0) wake(*opens);
 }
 
@@ -145,6 +229,11 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     const bool plain = slot.pledge.empty() && preemptors_.empty();
     Outcome outcome = attempt(slot);
     Blocked& blocked = members.blocked;
+    if (outcome.kind == Outcome::placed && !reserve_allows(slot, outcome.slices)) {
+        cluster_.undo_to(mark);
+        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = slot.place.key, .pushed_at = now};
+        return false;
+    }
     if (outcome.kind == Outcome::placed) {
         if (plain)
             cluster_.keep(mark);
@@ -176,10 +265,11 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
         if (!slot.pledge.empty()) drop_pledge(slot);
-        const bool lower = !yielding_.empty() && yielding_.begin()->first < slot.info.priority;
-        if (lower || order_lets_push(slot.queue, slot.info.priority, slot.place.key))
-            if (auto set = choose_victims(slot, now, &retry_at))
-                if (preempt(slot, std::move(*set), plan)) return true;
+        if (somebody_yields(slot.info.priority) || order_lets_push(slot.queue, slot.info.priority, slot.place.key))
+            if (auto set = choose_victims(slot, now, &retry_at)) {
+                const auto reasons = reasons_for(slot, *set);
+                if (preempt(slot, std::move(*set), reasons, plan)) return true;
+            }
     }
     blocked = {.why = Blocked::room,
                .gains_seen = gains_,

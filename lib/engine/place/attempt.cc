@@ -41,13 +41,13 @@ Engine::Impl::Outcome Engine::Impl::attempt(JobSlot& slot) {
     // Slices kept for a job of lower priority are not kept from this one.
     if (!lower_pledges(slot)) return outcome;
     for (const int p : preemptors_)
-        if (job(p).info.priority < slot.info.priority)
+        if (job(p).pledge_priority < slot.info.priority)
             for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
     Outcome again = fill(slot);
     if (again.kind == Outcome::placed) {
         // The others keep waiting for theirs, on books that are over for now.
         for (const int p : preemptors_)
-            if (job(p).info.priority < slot.info.priority)
+            if (job(p).pledge_priority < slot.info.priority)
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, 1);
         return again;
     }

@@ -77,7 +77,7 @@ void Engine::Impl::drop_pledge(JobSlot& slot) {
     for (const int v : slot.victims) std::erase(job(v).waited_for_by, slot.position);
     slot.victims.clear();
     if (std::erase(preemptors_, slot.position) > 0)
-        if (--pledged_priorities_[slot.info.priority] == 0) pledged_priorities_.erase(slot.info.priority);
+        if (--pledged_priorities_[slot.pledge_priority] == 0) pledged_priorities_.erase(slot.pledge_priority);
 }
 
 // A victim holds nothing any more, or is gone: who waited for it is told.

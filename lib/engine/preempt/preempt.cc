@@ -1,15 +1,15 @@
 // Who gives way: the set with the lowest highest priority, then the least cost, the fewest jobs, the latest
 // start, of which no member can be left out. SPEC 3.6.
 #include <algorithm>
+#include <climits>
 
 #include "engine_impl.h"
+#include "preempt/gang_victims.h"
 
 namespace crater::engine {
 namespace {
 
-// Up to this many candidates the best set is searched exactly; beyond, the set grows by cost and is then
-// trimmed.
-constexpr std::size_t exact_max = 10;
+constexpr std::size_t trials_most = 64;
 
 }  // namespace
 
@@ -54,10 +54,15 @@ bool Engine::Impl::better(const VictimSet& a, const VictimSet& b) const {
 }
 
 // Strictly lower priority; or the same, in a queue whose order decides between the two (by their keys: `gives_way`).
-bool Engine::Impl::may_yield(const JobSlot& victim, const JobSlot& preemptor) const {
+// What a queue lent of its reserve goes back whatever the priority.
+bool Engine::Impl::may_yield(const JobSlot& victim, const JobSlot& preemptor, bool takes_back) {
     if (!victim.info.preemptible || victim.stopping || victim.held == 0 || &victim == &preemptor) return false;
     if (victim.type == JobType::inference && preemptor.type == JobType::training) return false;
     if (victim.info.preemptions >= cluster_.settings().preemption_budget) return false;
+    if (victim.queue != preemptor.queue) {
+        if (in_own_reserve(victim)) return false;
+        if (takes_back) return true;
+    }
     if (victim.info.priority < preemptor.info.priority) return true;
     return victim.info.priority == preemptor.info.priority && victim.queue == preemptor.queue &&
            order_preempts(victim.queue);
@@ -69,21 +74,24 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     const Settings& settings = cluster_.settings();
     const Shape& shape = shapes_.at(preemptor.shape);
     const bool training = preemptor.type == JobType::training;
-    const int queue = order_preempts(preemptor.queue) ? preemptor.queue : -1;
+    const bool takes_back = within_reserve(preemptor);
+    const int queue = order_preempts(preemptor.queue) || takes_back ? preemptor.queue : -1;
     yields_above_ = yields_above(preemptor.queue, preemptor.place.key);
     if (yields_above_ == INT64_MAX) --yields_above_;  // strictly lower priorities are above any
     if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority && able_.queue == queue &&
-        able_.training == training && able_.now == now && able_.holdings == holdings_)
+        able_.training == training && able_.takes_back == takes_back && able_.now == now && able_.holdings == holdings_)
         return;
     able_ = {};
     able_.shape = preemptor.shape;
     able_.priority = preemptor.info.priority;
     able_.queue = queue;
     able_.training = training;
+    able_.takes_back = takes_back;
     able_.now = now;
     able_.holdings = holdings_;
     able_.on_node.resize(static_cast<std::size_t>(cluster_.size()));
     able_.in_vain.resize(static_cast<std::size_t>(cluster_.size()));
+    able_.best_on.resize(static_cast<std::size_t>(cluster_.size()));
     able_.cost.resize(jobs_.size());
     able_.key.resize(jobs_.size());
     std::vector<int> seen;
@@ -93,21 +101,25 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
             Judge::fixed_filter(Look(shape, cluster_, n)) >= 0)
             continue;
         for (const auto& held : held_here)
-            if (may_yield(job(held.job), preemptor)) seen.push_back(held.job);
+            if (may_yield(job(held.job), preemptor, takes_back)) seen.push_back(held.job);
     }
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
 
     std::vector<std::pair<std::int64_t, int>> order;
     for (const int v : seen) {
-        const bool lower = job(v).info.priority < preemptor.info.priority;
-        const auto free_at = lower ? last_start(job(v)) + settings.min_run_time : yields_for_order_at(job(v));
-        if (!free_at) continue;
+        const bool lent = takes_back && job(v).queue != preemptor.queue;
+        const bool lower = lent || job(v).info.priority < preemptor.info.priority;
+        Instant free_at = now;
+        if (!lower)
+            free_at = yields_for_order_at(job(v));
+        else if (!lent)
+            free_at = last_start(job(v)) + settings.min_run_time;
         able_.key[static_cast<std::size_t>(v)] = lower ? INT64_MAX : order_key(job(v), now);
-        if (*free_at <= now)
+        if (free_at <= now)
             order.emplace_back(cost_of(job(v), now), v);
-        else if (lower && (!able_.retry_at || *free_at < able_.retry_at))
-            able_.retry_at = *free_at;
+        else if (lower && (!able_.retry_at || free_at < able_.retry_at))
+            able_.retry_at = free_at;
     }
     std::sort(order.begin(), order.end(), [&](const auto& x, const auto& y) {
         const EngineJob &a = job(x.second).info, &b = job(y.second).info;
@@ -131,6 +143,12 @@ void Engine::Impl::without(const JobSlot& victim) {
         if (task.life == TaskSlot::Life::held) cluster_.try_book(task.slices, -1);
 }
 
+// What it holds of one node only.
+void Engine::Impl::without(const JobSlot& victim, int n) {
+    for (const auto& task : victim.tasks)
+        if (task.life == TaskSlot::Life::held && task.slices.node == n) cluster_.try_book(task.slices, -1);
+}
+
 // The same for all that stops on a node: its slices are for those it was told to stop for, whose pledges are
 // on the books, or for anybody.
 void Engine::Impl::without_stopping(int n) {
@@ -141,8 +159,16 @@ void Engine::Impl::without_stopping(int n) {
 
 std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& preemptor, Instant now,
                                                                     Instant* retry_at) {
+    // Who was stopped a moment ago does not come back to stop others.
+    if (preemptor.info.preemptions > 0 && preemptor.info.waits_since) {
+        const Instant again = preemptor.info.waits_since + cluster_.settings().order_min_run_time;
+        if (now < again) {
+            if (retry_at) *retry_at = again;
+            return std::nullopt;
+        }
+    }
     const bool lower = !yielding_.empty() && yielding_.begin()->first < preemptor.info.priority;
-    if (!lower && !order_preempts(preemptor.queue)) return std::nullopt;
+    if (!lower && !order_preempts(preemptor.queue) && (yielding_.empty() || !within_reserve(preemptor))) return std::nullopt;
     find_candidates(preemptor, now);
     if (retry_at) *retry_at = able_.retry_at;
 
@@ -150,7 +176,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
     // Slices kept for jobs of lower priority are not kept from this one.
     if (lower_pledges(preemptor))
         for (const int p : preemptors_)
-            if (job(p).info.priority < preemptor.info.priority)
+            if (job(p).pledge_priority < preemptor.info.priority)
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
     // One task goes where it likes, unless the others of its gang hold it.
     const bool alone = preemptor.waiting == 1 && (preemptor.held == 0 || !shapes_.at(preemptor.shape).near());
@@ -163,24 +189,40 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
         const Amounts part = amounts_of(slices);
         for (std::size_t k = 0; k < quota_kinds; ++k) amounts[k] += part[k];
     }
-    if (tenants_.over(preemptor.tenant, amounts)) return std::nullopt;
+    if (tenants_.over(preemptor.tenant, amounts) || !reserve_allows(preemptor, set->plan)) return std::nullopt;
     return set;
 }
 
-// One task goes to one node, so the victims are all on that node, and each node is its own small problem.
+// One task goes to one node, so the victims are all on that node, and each node is its own small problem, whose answer
+// holds while nothing changes there.
 std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(const JobSlot& preemptor) {
     const Shape& shape = shapes_.at(preemptor.shape);
     count_own_tasks(preemptor);
-    auto best = what_stops_already(shape);
-    if (best) return best;
-    std::vector<int> here;
+    if (auto none = what_stops_already(shape)) return none;
+    const VictimSet* best = nullptr;
+    int where = -1;
     for (const int n : cluster_.by_name()) {
-        here.clear();
-        for (const int v : able_.on_node[static_cast<std::size_t>(n)])
-            if (gives_way(v)) here.push_back(v);
-        if (!here.empty()) least_of_node(n, here, shape, best);
+        const auto& here = able_.on_node[static_cast<std::size_t>(n)];
+        const auto first = std::find_if(here.begin(), here.end(), [&](int v) { return gives_way(v); });
+        if (first == here.end()) continue;
+        // The first alone is the least that this node can offer.
+        const std::tuple least(job(*first).info.priority, able_.cost[static_cast<std::size_t>(*first)]);
+        if (best && least > std::tuple(best->priority, best->cost)) continue;
+        auto& known = able_.best_on[static_cast<std::size_t>(n)];
+        const std::tuple now(cluster_.version(n), yields_above_, own_tasks_[static_cast<std::size_t>(n)]);
+        if (!known.of || *known.of != now) known = {now, least_of_node(n, here, shape)};
+        if (!known.set || (best && !better(*known.set, *best))) continue;
+        best = &*known.set;
+        where = n;
     }
-    return best;
+    if (!best) return std::nullopt;
+    VictimSet out = *best;
+    const auto mark = cluster_.mark();
+    without_stopping(where);
+    for (const int v : out.jobs) without(job(v), where);
+    out.plan = {Look(shape, cluster_, where, When::now, own_tasks_[static_cast<std::size_t>(where)]).slices()};
+    cluster_.undo_to(mark);
+    return out;
 }
 
 // A set without anybody: what stops already frees enough on some node.
@@ -207,151 +249,133 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::what_stops_already(const Sh
     return std::nullopt;
 }
 
-// Improves `best` by the best set of one node. `here`: its candidates by priority, then cost.
-void Engine::Impl::least_of_node(int n, const std::vector<int>& here, const Shape& shape,
-                                 std::optional<VictimSet>& best) {
-    // The first alone is the least that this node can offer.
-    if (best) {
-        const auto least =
-            std::tuple(job(here.front()).info.priority, able_.cost[static_cast<std::size_t>(here.front())]);
-        if (least > std::tuple(best->priority, best->cost)) return;
-        VictimSet alone;
-        alone.jobs = {here.front()};
-        set_figures(alone);
-        if (!better(alone, *best)) return;
-    }
+// The best set of one node. `here`: its candidates by priority, then cost.
+std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const std::vector<int>& here, const Shape& shape) {
     const auto own = own_tasks_[static_cast<std::size_t>(n)];
-    const auto fits = [&] { return ++looked_, Judge::fits(Look(shape, cluster_, n, When::now, own)); };
-    const auto offer = [&](const std::vector<int>& jobs) {
-        VictimSet set;
-        set.jobs = jobs;
-        set_figures(set);
-        if (best && !better(set, *best)) return;
-        set.plan = {Look(shape, cluster_, n, When::now, own).slices()};
-        best = std::move(set);
-    };
     const auto start = cluster_.mark();
     without_stopping(n);
+    GangVictims search([&](int, const std::vector<int>& jobs) {
+        const auto mark = cluster_.mark();
+        for (const int v : jobs) without(job(v), n);
+        ++looked_;
+        const bool fits = Judge::fits(Look(shape, cluster_, n, When::now, own));
+        cluster_.undo_to(mark);
+        return std::int64_t{fits};
+    });
+    search.add_site(n, -1, 0);
+    for (const int v : here)
+        if (gives_way(v)) search.add_victim(victim_figures(v), {0});
+    const auto jobs = search.search(1, false, -1);
+    cluster_.undo_to(start);
+    if (!jobs) return std::nullopt;
+    VictimSet out;
+    out.jobs = *jobs;
+    set_figures(out);
+    return out;
+}
+
+GangVictims::Victim Engine::Impl::victim_figures(int v) const {
+    GangVictims::Victim out{v, job(v).info.priority, able_.cost[static_cast<std::size_t>(v)], {INT64_MAX}, {}};
+    for (const auto& task : job(v).tasks)
+        if (task.life == TaskSlot::Life::held) out.started = std::min(out.started, task.started);
+    return out;
+}
+
+// How many more tasks of the shape a node holds; `most` are enough.
+std::int64_t Engine::Impl::room_for(const Shape& shape, int crowd, int n, std::int64_t most) {
+    const bool alone = shape.own_tasks_matter();
     const auto mark = cluster_.mark();
-    // No priority above the one that is enough needs to be asked.
-    std::vector<int> pool;
-    bool enough = false;
-    for (std::size_t i = 0; i < here.size() && !enough; ++i) {
-        pool.push_back(here[i]);
-        without(job(here[i]));
-        const bool level_ends =
-            i + 1 == here.size() || job(here[i + 1]).info.priority != job(here[i]).info.priority;
-        enough = level_ends && fits();
+    std::int64_t count = 0;
+    std::vector<Slices> taken;
+    taken.reserve(static_cast<std::size_t>(most));  // booked by address
+    for (; count < most; ++count) {
+        ++looked_;
+        const Look look(shape, cluster_, n, When::now, alone ? own_tasks_[static_cast<std::size_t>(n)] + count : 0);
+        if (!Judge::fits(look)) break;
+        taken.push_back(look.slices());
+        taken.back().crowd = crowd;
+        cluster_.try_book(taken.back(), 1);
     }
     cluster_.undo_to(mark);
-    if (!enough) return cluster_.undo_to(start);
-
-    if (pool.size() > exact_max) {
-        // Leave out one after the other, the dearest first, as long as the rest is enough.
-        std::vector<int> kept = pool;
-        for (auto i = kept.size(); i-- > 0;) {
-            for (std::size_t k = 0; k < kept.size(); ++k)
-                if (k != i) without(job(kept[k]));
-            if (fits()) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
-            cluster_.undo_to(mark);
-        }
-        for (const int v : kept) without(job(v));
-        offer(kept);
-        return cluster_.undo_to(start);
-    }
-    // All sets, depth first: one that is enough is not extended, one that is no better than the best is not
-    // followed.
-    std::vector<int> chosen;
-    const auto search = [&](const auto& self, std::size_t from) -> void {
-        if (!chosen.empty()) {
-            VictimSet so_far;
-            so_far.jobs = chosen;
-            set_figures(so_far);
-            if (best && !better(so_far, *best)) return;
-            if (fits()) return offer(chosen);
-        }
-        for (std::size_t i = from; i < pool.size(); ++i) {
-            const auto trial = cluster_.mark();
-            without(job(pool[i]));
-            chosen.push_back(pool[i]);
-            self(self, i + 1);
-            chosen.pop_back();
-            cluster_.undo_to(trial);
-        }
-    };
-    search(search, 0);
-    cluster_.undo_to(start);
+    return count;
 }
 
 std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& preemptor) {
     for (const int v : stopping_) without(job(v));
-    std::vector<Slices> plan;
+    VictimSet set;
     const auto enough = [&](const std::vector<int>& jobs) {
         const auto mark = cluster_.mark();
         for (const int v : jobs) without(job(v));
         Outcome outcome = fill(preemptor, Foresight::none);
         cluster_.undo_to(mark);
         if (outcome.kind != Outcome::placed) return false;
-        plan = std::move(outcome.slices);
+        set.plan = std::move(outcome.slices);
         return true;
     };
-    std::optional<VictimSet> best;
-    const auto offer = [&](const std::vector<int>& jobs) {
-        VictimSet set;
-        set.jobs = jobs;
-        set_figures(set);
-        set.plan = plan;
-        if (!best || better(set, *best)) best = std::move(set);
-    };
-    if (!stopping_.empty() && enough({})) {
-        best.emplace();
-        best->plan = std::move(plan);
-        return best;
-    }
-    // The lowest priority up to which giving way is enough: nobody above it needs to be asked.
-    std::vector<int> able, pool;
+    if (!stopping_.empty() && enough({})) return set;
+    std::vector<int> able;
     for (const int v : able_.jobs)
         if (gives_way(v)) able.push_back(v);
-    bool found = false;
-    for (std::size_t i = 0; i < able.size() && !found; ++i) {
-        pool.push_back(able[i]);
-        const bool level_ends =
-            i + 1 == able.size() || job(able[i + 1]).info.priority != job(able[i]).info.priority;
-        found = level_ends && enough(pool);
-    }
-    if (!found) return std::nullopt;
-
-    if (pool.size() <= exact_max) {
-        for (std::uint32_t bits = 1; bits < (1U << pool.size()); ++bits) {
-            VictimSet set;
-            for (std::size_t i = 0; i < pool.size(); ++i)
-                if (bits >> i & 1) set.jobs.push_back(pool[i]);
-            set_figures(set);
-            if ((!best || better(set, *best)) && enough(set.jobs)) offer(set.jobs);
+    const auto jobs = least_for_gang(preemptor, able);
+    if (!jobs) return std::nullopt;
+    set.jobs = *jobs;
+    if (!enough(set.jobs)) {
+        // What its tasks share on a node came out otherwise than counted: by trial, the cheapest first.
+        set.jobs.clear();
+        for (const int v : able) {
+            set.jobs.push_back(v);
+            if (set.jobs.size() > trials_most || enough(set.jobs)) break;
         }
-        return best;
+        if (!enough(set.jobs)) return std::nullopt;
+        for (auto i = set.jobs.size(); i-- > 0 && set.jobs.size() > 1;) {
+            std::vector<int> rest = set.jobs;
+            rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+            if (enough(rest)) set.jobs = std::move(rest);
+        }
+        enough(set.jobs);
     }
-    // Grow by cost until it is enough, doubling; then leave out what is not needed, the dearest first.
-    std::vector<std::pair<std::int64_t, int>> by_cost;
-    for (const int v : pool) by_cost.emplace_back(able_.cost[static_cast<std::size_t>(v)], v);
-    std::sort(by_cost.begin(), by_cost.end(), [&](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : job(a.second).info.id < job(b.second).info.id;
+    set_figures(set);
+    return set;
+}
+
+// Who leaves so that the nodes hold all of its waiting tasks; where it has to stay together, those of one area.
+std::optional<std::vector<int>> Engine::Impl::least_for_gang(JobSlot& preemptor, const std::vector<int>& able) {
+    const Shape& shape = shapes_.at(preemptor.shape);
+    const std::int64_t wanted = preemptor.waiting;
+    const bool by_area = shape.near() && shape.topology.required;
+    const auto level = shape.topology.level;
+    if (by_area) areas_.refresh(cluster_);
+    count_own_tasks(preemptor);
+    GangVictims search([&](int n, const std::vector<int>& jobs) {
+        const auto mark = cluster_.mark();
+        for (const int v : jobs) without(job(v), n);
+        const auto room = room_for(shape, preemptor.crowd, n, wanted);
+        cluster_.undo_to(mark);
+        return room;
     });
-    std::vector<int> kept;
-    for (std::size_t size = 1;; size = std::min(pool.size(), size * 2)) {
-        kept.clear();
-        for (std::size_t i = 0; i < size; ++i) kept.push_back(by_cost[i].second);
-        if (enough(kept)) break;
-        CRATER_CHECK(size < pool.size(), "all candidates were enough a moment ago");
+    std::vector<int> site_of(static_cast<std::size_t>(cluster_.size()), -1);
+    for (const int n : cluster_.by_name()) {
+        if (!cluster_.node(n).takes_work() || Judge::fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
+        const int area = by_area ? areas_.of(level, n) : -1;
+        if (by_area && area < 0) continue;
+        const auto room = room_for(shape, preemptor.crowd, n, wanted);
+        if (room == 0 && able_.on_node[static_cast<std::size_t>(n)].empty()) continue;
+        site_of[static_cast<std::size_t>(n)] = search.sites();
+        search.add_site(n, area, room);
     }
-    for (auto i = kept.size(); i-- > 0 && kept.size() > 1;) {
-        std::vector<int> rest = kept;
-        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        if (enough(rest)) kept = std::move(rest);
+    for (const int v : able) {
+        std::vector<int> sites;
+        for (const auto& task : job(v).tasks)
+            if (task.life == TaskSlot::Life::held) sites.push_back(site_of[static_cast<std::size_t>(task.slices.node)]);
+        std::sort(sites.begin(), sites.end());
+        sites.erase(std::unique(sites.begin(), sites.end()), sites.end());
+        if (!sites.empty() && sites.front() < 0) sites.erase(sites.begin());
+        if (!sites.empty()) search.add_victim(victim_figures(v), sites);
     }
-    CRATER_CHECK(enough(kept), "what was enough is enough");
-    offer(kept);
-    return best;
+    int home = -1;
+    for (const auto& task : preemptor.tasks)
+        if (by_area && home < 0 && task.life == TaskSlot::Life::held) home = areas_.of(level, task.slices.node);
+    return search.search(wanted, by_area, home);
 }
 
 // The two keys that decided, in words.
@@ -367,7 +391,9 @@ std::string Engine::Impl::reason_for(const JobSlot& preemptor, const VictimSet& 
                                      const JobSlot& victim) const {
     const bool by_order = victim.info.priority == preemptor.info.priority;
     std::string text =
-        by_order ? "Queue " + preemptor.info.queue + " serves job " + preemptor.info.id + " first by its order (" +
+        able_.takes_back && victim.queue != preemptor.queue
+            ? "Queue " + preemptor.info.queue + " takes back cards of its reserve for job " + preemptor.info.id + "; stopping this one, to which they were lent, "
+        : by_order ? "Queue " + preemptor.info.queue + " serves job " + preemptor.info.id + " first by its order (" +
                        order_words(preemptor, victim) + "), and this one may be preempted; stopping it "
                  : "Job " + preemptor.info.id + " has priority " + std::to_string(preemptor.info.priority) +
                        ", this one " + std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
@@ -378,7 +404,14 @@ std::string Engine::Impl::reason_for(const JobSlot& preemptor, const VictimSet& 
            " GPU-seconds of work and restart.";
 }
 
-bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, Plan& plan) {
+std::vector<std::string> Engine::Impl::reasons_for(const JobSlot& preemptor, const VictimSet& set) const {
+    std::vector<std::string> out;
+    for (const int v : set.jobs) out.push_back(reason_for(preemptor, set, job(v)));
+    return out;
+}
+
+// `reasons`: of each of the set's jobs.
+bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, const std::vector<std::string>& reasons, Plan& plan) {
     // It also waits for what stops already on the nodes it will go to.
     std::vector<int> victims = set.jobs;
     for (const auto& slices : set.plan)
@@ -387,10 +420,14 @@ bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, Plan& plan) {
     std::sort(victims.begin(), victims.end());
     victims.erase(std::unique(victims.begin(), victims.end()), victims.end());
     if (victims.empty()) return false;
-    for (const int v : set.jobs) {
-        job(v).stopping = true;
-        stopping_.push_back(v);
-        plan.preemptions.push_back({job(v).info.id, preemptor.info.id, reason_for(preemptor, set, job(v))});
+    for (std::size_t i = 0; i < set.jobs.size(); ++i) {
+        JobSlot& victim = job(set.jobs[i]);
+        victim.stopping = true;
+        stopping_.push_back(victim.position);
+        for (const auto& task : victim.tasks)
+            if (const auto n = static_cast<std::size_t>(task.slices.node); task.life == TaskSlot::Life::held && n < able_.best_on.size())
+                able_.best_on[n] = {};
+        plan.preemptions.push_back({victim.info.id, preemptor.info.id, reasons[i]});
     }
     wait_for(preemptor, std::move(victims), std::move(set.plan));
     Blocked& blocked = preemptor.in_class->blocked;
@@ -412,7 +449,9 @@ void Engine::Impl::wait_for(JobSlot& preemptor, std::vector<int> victims, std::v
         cluster_.book(slices, 1);
     }
     preemptors_.push_back(preemptor.position);
-    ++pledged_priorities_[preemptor.info.priority];
+    // What a queue takes back of its reserve is for nobody else, whatever the priority.
+    preemptor.pledge_priority = within_reserve(preemptor) ? INT_MAX : preemptor.info.priority;
+    ++pledged_priorities_[preemptor.pledge_priority];
     enlist(preemptor);
 }
 

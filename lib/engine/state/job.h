@@ -38,6 +38,7 @@ struct JobSlot {
     std::vector<int> victims;        // that stop for this job and still hold something
     std::vector<int> waited_for_by;  // jobs of whose victims it is one
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
+    int pledge_priority = 0;         // who is above it may take them
 
 };
 

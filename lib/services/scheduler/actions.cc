@@ -104,7 +104,10 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
                            .preemptible = job.fixed->preemptible,
                            .submitted = status.submitted,
                            .preemptions = status.preemptions,
-                           .blocked = job.blocked};
+                           .blocked = job.blocked,
+                           .served = job.s.received.served,
+                           .progress = job.s.received.progress,
+                           .waits_since = job.s.received.waits_since};
     if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
     CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
     for (TaskStatus& task : status.tasks) {

@@ -161,7 +161,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
 // ---- ends ----------------------------------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
-    engine_.apply(engine::TaskFreed{job.id(), task.index});
+    engine_.apply(engine::TaskFreed{job.id(), task.index, now()});
     job.freed = true;
     Node& node = nodes_.at(task.allocation->node);
     node.tasks.erase({job.id(), task.index});
@@ -258,6 +258,7 @@ void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail
     }
     job.freed = false;
     engine_.apply(engine::JobRequeued{job.id(), status.preemptions});
+    job.s.received = engine_.received(job.id());
     settle(job, reason, detail);
     touch(job);
 }
@@ -266,7 +267,8 @@ void Scheduler::Impl::retire(Job& job) {
     job.s.stop.reset();
     job.retired = true;
     if (job.known_to_engine) {
-        engine_.apply(engine::JobRemoved{job.id()});
+        job.s.received = engine_.received(job.id());
+        engine_.apply(engine::JobRemoved{job.id(), now(), job.status().state == State::finished});
         job.known_to_engine = false;
     }
     recount(job);

@@ -93,6 +93,7 @@ struct StoredStatus {
     bool advisory = false;
     std::vector<PastRun> past;
     std::vector<std::string> waits_for;  // jobs that have to end before it may start
+    engine::Received received;           // in starts that are over
 };
 template <class V>
 void describe(V& v, StoredStatus& s) {
@@ -104,6 +105,7 @@ void describe(V& v, StoredStatus& s) {
     v.field("advisory", s.advisory, "A limit is not held.");
     v.field("past", s.past, "Earlier attempts.");
     v.field("waits_for", s.waits_for, "Jobs that have to end before it may start.");
+    v.field("received", s.received, "What it received in starts that are over.");
 }
 
 struct StoredNodeState {

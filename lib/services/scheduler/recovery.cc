@@ -150,7 +150,10 @@ void Scheduler::Impl::facts_of(Job& job) {
                                     .preemptible = job.fixed->preemptible,
                                     .submitted = status.submitted,
                                     .preemptions = status.preemptions,
-                                    .blocked = job.blocked}});
+                                    .blocked = job.blocked,
+                                    .served = job.s.received.served,
+                                    .progress = job.s.received.progress,
+                                    .waits_since = job.s.received.waits_since}});
     job.known_to_engine = true;
     job.explained = now();  // its nodes have time to come back before it waits for something else
     if (job.s.stop) job.next_ask = job.s.stop->since + job.s.stop->grace;

@@ -293,8 +293,11 @@ export interface TopologyView {
 export interface QueueSpec {
   name: string
   policy?: string
+  order?: string
   priority?: string | number
   default_preemptible?: boolean
+  preempt_factor?: number
+  reserved_gpu?: number
   types?: string[]
 }
 

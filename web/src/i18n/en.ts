@@ -210,6 +210,7 @@ export const en = {
     p95: 'Wait p95',
     waitHint: 'Of the last 1,000 starts.',
     policy: 'Policy',
+    order: 'Order',
     nodes: 'Nodes',
     jobs: 'Jobs',
     simulatedNodes_one: '{{count, number}} node is simulated',

@@ -208,6 +208,7 @@ export const zh = {
     p95: '等待 p95',
     waitHint: '按最近 1,000 次启动统计。',
     policy: '策略',
+    order: '顺序',
     nodes: '节点',
     jobs: '作业',
     simulatedNodes_other: '其中 {{count, number}} 个节点是模拟的',

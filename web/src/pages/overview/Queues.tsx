@@ -18,6 +18,7 @@ export function Queues({ queues }: { queues: QueueView[] }) {
           <th className="num" title={t('overview.waitHint')}>{t('overview.p50')}</th>
           <th className="num" title={t('overview.waitHint')}>{t('overview.p95')}</th>
           <th>{t('overview.policy')}</th>
+          <th>{t('overview.order')}</th>
         </tr>
       </thead>
       <tbody>
@@ -32,6 +33,7 @@ export function Queues({ queues }: { queues: QueueView[] }) {
               <td className="num" title={t('overview.waitHint')}>{f.seconds(q.wait_p50_seconds)}</td>
               <td className="num" title={t('overview.waitHint')}>{f.seconds(q.wait_p95_seconds)}</td>
               <td className="soft">{q.spec.policy}</td>
+              <td className="soft">{q.spec.order}</td>
             </tr>
           )
         })}

@@ -121,7 +121,22 @@ struct EngineJob {
     std::optional<RunTime> run_time;  // absent: the spec's duration, else what jobs like it took (learned)
     std::int64_t served = 0;          // milli-GPU-seconds received in earlier starts, kept or not
     Millis progress{0};               // run time of earlier starts whose result is kept
+    Instant waits_since;              // when it was stopped last; 0: it never ran
 };
+
+// What a job received in starts that are over, for the store: it goes back into EngineJob after a restart.
+struct Received {
+    std::int64_t served = 0;
+    Millis progress{0};
+    Instant waits_since;
+    bool operator==(const Received&) const = default;
+};
+template <class V>
+void describe(V& v, Received& r) {
+    v.field("served", r.served, "Milli-GPU-seconds in earlier starts.");
+    v.field("progress", r.progress, "Run time of earlier starts whose result is kept.");
+    v.field("waits_since", r.waits_since, "When it was stopped last.");
+}
 
 // ---- Facts -------------------------------------------------------------------------------------------------------------
 struct NodeSet { NodeInventory inventory; };                              // new, or changed by a re-registration
@@ -227,6 +242,7 @@ class Engine {
     std::vector<FreeSlice> largest_free() const;  // per GPU model
     // What a tenant holds now, its descendants included.
     Usage usage(const std::string& tenant) const;
+    Received received(const std::string& job) const;  // nothing of a job that is not known
 
     // Where the plugins that queues name come from; null (the default) = there are none. Must outlive the engine or be taken away again.
     void set_hooks(HookSource* hooks);
