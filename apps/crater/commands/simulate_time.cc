@@ -80,9 +80,12 @@ replay::Workload workload_of(const SimulateOptions& options, const std::string& 
     return replay::compose_mix(philly, rate, mix);
 }
 
+// To a millisecond and less: jobs of a moment count in hours too.
+double hours(double value) { return std::round(value * 1e7) / 1e7; }
+
 Json spread(const replay::Spread& s) {
-    return {{"mean", rounded(s.mean)}, {"p50", rounded(s.p50)}, {"p90", rounded(s.p90)}, {"p99", rounded(s.p99)},
-            {"longest", rounded(s.longest)}};
+    return {{"mean", hours(s.mean)}, {"p50", hours(s.p50)}, {"p90", hours(s.p90)}, {"p99", hours(s.p99)},
+            {"longest", hours(s.longest)}};
 }
 
 Json rounded_list(const std::vector<double>& values) {
@@ -112,7 +115,7 @@ Json answer_of(const std::string& run, const replay::TimedFigures& f) {
             {"held_percent", rounded(100 * f.held)},
             {"used_percent", rounded(100 * f.used)},
             {"stranded_memory_percent", rounded(100 * f.stranded)},
-            {"makespan_h", rounded(f.makespan_h)},
+            {"makespan_h", hours(f.makespan_h)},
             {"replay_seconds", rounded(f.seconds)},
             {"completion_quantiles_h", rounded_list(f.completion_quantiles)},
             {"wait_quantiles_h", rounded_list(f.wait_quantiles)},
@@ -123,25 +126,34 @@ void print_runs(const Json& answer) {
     std::cout << fmt::format("{}, {} jobs, simulated cluster of {} nodes with {} cards each, seed {}\n\n",
                              text(answer, "workload"), text(answer, "jobs"), text(answer, "nodes"),
                              text(answer, "cards_per_node"), text(answer, "seed"));
-    std::cout << fmt::format("{:<18}{:>11}{:>11}{:>11}{:>11}{:>10}{:>8}{:>8}{:>10}\n", "", "finished in", "big jobs",
-                             "wait", "longest", "preempted", "cards", "work", "stranded");
-    std::cout << fmt::format("{:<18}{:>11}{:>11}{:>11}{:>11}{:>10}{:>8}{:>8}{:>10}\n", "order", "mean h", "mean h",
-                             "mean h", "h", "per job", "held %", "%", "memory %");
-    for (const auto& run : answer["runs"])
-        std::cout << fmt::format("{:<18}{:>11.2f}{:>11.1f}{:>11.2f}{:>11.1f}{:>10.2f}{:>8.1f}{:>8.1f}{:>10.1f}\n",
-                                 text(run, "run"), number(run, "completion_h.mean"),
-                                 number(run, "completion_big_h.mean"), number(run, "wait_h.mean"),
-                                 number(run, "wait_h.longest"), number(run, "preemptions_per_job"),
-                                 number(run, "held_percent"), number(run, "used_percent"),
-                                 number(run, "stranded_memory_percent"));
+    // Hours, or seconds where everything is over in minutes.
+    bool brief = true;
+    for (const auto& run : answer["runs"]) brief &= number(run, "makespan_h") < 1;
+    const double scale = brief ? 3600 : 1;
+    const char* unit = brief ? "s" : "h";
+    constexpr const char* row = "{:<18}{:>11}{:>11}{:>11}{:>11}{:>11}{:>10}{:>8}{:>8}{:>10}\n";
+    std::cout << fmt::format(row, "", "done in", "big jobs", "wait", "longest", "all over", "preempted", "cards", "work", "stranded");
+    const auto mean = fmt::format("mean {}", unit);
+    std::cout << fmt::format(row, "order", mean, mean, mean, unit, unit, "per job", "held %", "%", "memory %");
+    for (const auto& run : answer["runs"]) {
+        const auto taken = [&](const char* path) { return fmt::format("{:.2f}", scale * number(run, path)); };
+        const auto part = [&](const char* path) { return fmt::format("{:.1f}", number(run, path)); };
+        std::cout << fmt::format(row, text(run, "run"), taken("completion_h.mean"), taken("completion_big_h.mean"),
+                                 taken("wait_h.mean"), taken("wait_h.longest"), taken("makespan_h"),
+                                 fmt::format("{:.2f}", number(run, "preemptions_per_job")), part("held_percent"),
+                                 part("used_percent"), part("stranded_memory_percent"));
+    }
+}
+
+// Before anything is run.
+void check_report(const std::string& path) {
+    if (!path.empty() && !path.ends_with(".html") && !path.ends_with(".json"))
+        throw CommandFailed{{Code::invalid, shown(path) + " is neither FILE.html nor FILE.json", "report", ""}};
 }
 
 void write_report(const std::string& path, const Json& answer) {
-    const bool page = path.ends_with(".html");
-    if (!page && !path.ends_with(".json"))
-        throw CommandFailed{{Code::invalid, shown(path) + " is neither FILE.html nor FILE.json", "report", ""}};
     std::ofstream out(path);
-    out << (page ? replay::report_page(answer.dump()) : answer.dump()) << "\n";
+    out << (path.ends_with(".html") ? replay::report_page(answer.dump()) : answer.dump()) << "\n";
     if (!out.flush()) throw CommandFailed{{Code::invalid, "cannot write " + path, "report", ""}};
 }
 
@@ -149,6 +161,7 @@ void write_report(const std::string& path, const Json& answer) {
 
 void simulate_time(Context& context, const SimulateOptions& options, const std::string& name,
                    const std::string& folder) {
+    check_report(options.report);
     const auto timed = timed_options(options);
     const auto fleet = options.nodes.empty() ? replay::Fleet{} : fleet_of(options.nodes);
     const auto workload = workload_of(options, name, folder, fleet);
