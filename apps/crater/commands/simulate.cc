@@ -1,68 +1,81 @@
-// crater simulate: a placement policy on a published trace. Contacts no server.
+// crater simulate: policies and orders on published traces and made-up work. Contacts no server.
+#include "simulate.h"
+
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
-#include "../commands.h"
-#include "../print.h"
-#include "crater/base/clock.h"
 #include "crater/base/ids.h"
-#include "crater/replay/departures.h"
-#include "crater/replay/replay.h"
 #include "simulate_guide.h"
 
 namespace crater::cli {
 namespace {
 
-struct SimulateOptions {
-    std::string folder, workload = "default", seed = "42", policy = "price", arrivals;
-    bool departures = false;
-    double offered = 0.95;
-    std::int64_t arrivals_count = 60'000;
-    std::string holding_time = "1h";
+constexpr const char* default_traces = "../shared/bench";
+const std::vector<std::string> trace_names = {"openb", "philly", "mix"};
+
+struct ChosenTrace {
+    std::string name, folder;
 };
 
-// Time this thread was computing: on a busy machine the rate of decisions stays that of a core.
-class ComputingTime final : public Clock {
-  public:
-    Instant now() const override { return {}; }
-    std::int64_t ticks_us() const override {
-        timespec t{};
-        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
+// "philly", "philly DIR", or the folder of OpenB alone.
+ChosenTrace chosen_trace(const std::vector<std::string>& given) {
+    namespace fs = std::filesystem;
+    const bool named = std::find(trace_names.begin(), trace_names.end(), given.front()) != trace_names.end();
+    if (named && given.size() == 1) {
+        const auto base = fs::path(default_traces);
+        return {given.front(), given.front() == "mix" ? base.string() : (base / given.front()).string()};
     }
-};
+    if (named) return {given.front(), given.back()};
+    if (given.size() == 1 && fs::is_directory(given.front())) return {"openb", given.front()};
+    const auto close = nearest(given.front(), trace_names);
+    throw CommandFailed{{Code::invalid, shown(given.front()) + " is neither a trace nor a folder; there are openb, philly and mix",
+                         "trace", close.empty() ? "" : "did you mean '" + close + "'?"}};
+}
 
-// A line that grows on a terminal; nothing elsewhere.
-class ProgressLine {
-  public:
-    explicit ProgressLine(std::string what) : what_(std::move(what)), shown_(::isatty(2) != 0) {}
-    ~ProgressLine() {
-        if (shown_) std::cerr << "\r\x1b[K" << std::flush;
-    }
-    replay::Progress callback() {
-        if (!shown_) return {};
-        return [this](std::int64_t done, std::int64_t all) { show(done, all); };
-    }
+void run_simulate(Context& context, const SimulateOptions& options) {
+    if (!options.generate.empty()) return simulate_time(context, options, "", "");
+    if (options.trace.empty())
+        throw CommandFailed{{Code::invalid, "what to simulate is not said; --trace or --generate is needed", "trace", ""}};
+    const auto trace = chosen_trace(options.trace);
+    if (trace.name != "openb") return simulate_time(context, options, trace.name, trace.folder);
+    if (!options.orders.empty())
+        throw CommandFailed{{Code::invalid, "openb has no times worth an order; philly, mix or --generate is needed", "order", ""}};
+    simulate_placement(context, options, trace.folder);
+}
 
-  private:
-    void show(std::int64_t done, std::int64_t all) {
-        const auto percent = 100 * done / std::max<std::int64_t>(1, all);
-        if (percent == last_) return;
-        last_ = percent;
-        const auto filled = static_cast<std::size_t>(percent * 30 / 100);
-        std::cerr << fmt::format("\r{} [{}{}] {:>3} %", what_, std::string(filled, '#'),
-                                 std::string(30 - filled, '.'), percent)
-                  << std::flush;
-    }
-    std::string what_;
-    bool shown_;
-    std::int64_t last_ = -1;
-};
+}  // namespace
+
+std::int64_t ComputingTime::ticks_us() const {
+    timespec t{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
+}
+
+ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), shown_(::isatty(2) != 0) {}
+ProgressLine::~ProgressLine() {
+    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+}
+replay::Progress ProgressLine::callback() {
+    if (!shown_) return {};
+    return [this](std::int64_t done, std::int64_t all) { show(done, all); };
+}
+void ProgressLine::show(std::int64_t done, std::int64_t all) {
+    const auto percent = 100 * done / std::max<std::int64_t>(1, all);
+    if (percent == last_) return;
+    last_ = percent;
+    const auto filled = static_cast<std::size_t>(percent * 30 / 100);
+    std::cerr << fmt::format("\r{} [{}{}] {:>3} %", what_, std::string(filled, '#'), std::string(30 - filled, '.'),
+                             percent)
+              << std::flush;
+}
+
+double rounded(double value) { return std::round(value * 10'000) / 10'000; }
 
 std::uint64_t seed_of(const std::string& given) {
     std::uint64_t seed = 0;
@@ -72,152 +85,42 @@ std::uint64_t seed_of(const std::string& given) {
         {Code::invalid, shown(given) + " is no seed; a whole number of 0 or more is needed", "seed", ""}};
 }
 
-Json rounded(const std::optional<double>& value) {
-    return value ? Json(std::round(*value * 10'000) / 10'000) : Json(nullptr);
+Millis duration_of(const std::string& field, const std::string& given) {
+    auto out = parse_duration(given);
+    if (out) return *out;
+    out.error().field = field;
+    throw CommandFailed{out.error()};
 }
-
-Json by_load(const std::array<std::optional<double>, replay::loads.size()>& values) {
-    Json out = Json::object();
-    for (std::size_t l = 0; l < replay::loads.size(); ++l)
-        out[std::to_string(replay::loads[l])] = rounded(values[l]);
-    return out;
-}
-
-void print_figures(const Json& answer) {
-    std::cout << fmt::format("{} on {}, seed {}: {} of {} pods placed, {:.0f} decisions/s\n\n",
-                             text(answer, "policy"), text(answer, "workload"), text(answer, "seed"),
-                             text(answer, "placed"), text(answer, "decisions"),
-                             number(answer, "decisions_per_second"));
-    std::cout << fmt::format("{:<32}", "GPU asked for, % of the cluster");
-    for (const int load : replay::loads) std::cout << fmt::format("{:>8}", load);
-    for (const auto& [name, key] :
-         {std::pair{"allocation %", "allocation_percent"}, {"fragmentation %", "fragmentation_percent"}}) {
-        std::cout << fmt::format("\n{:<32}", name);
-        for (const int load : replay::loads) {
-            const auto& value = answer[key][std::to_string(load)];
-            std::cout << (value.is_null() ? fmt::format("{:>8}", "-")
-                                          : fmt::format("{:>8.2f}", value.get<double>()));
-        }
-    }
-    std::cout << "\n";
-}
-
-void fill(Context& context, const SimulateOptions& options, const replay::Trace& trace,
-          replay::Placer& placer) {
-    replay::Decisions decisions;
-    {
-        ProgressLine line(options.policy);
-        decisions = replay::replay(trace, placer, ComputingTime(), line.callback());
-    }
-    const auto figures = replay::measure(trace, decisions.placements);
-    const Json answer = {{"workload", trace.workload},
-                         {"seed", trace.seed},
-                         {"policy", options.policy},
-                         {"decisions", figures.arrived},
-                         {"decisions_per_second", std::round(decisions.per_second())},
-                         {"placed", figures.placed},
-                         {"refused", figures.arrived - figures.placed},
-                         {"used_gpu_milli", figures.used},
-                         {"cluster_gpu_milli", figures.gpu},
-                         {"allocation_percent", by_load(figures.allocation)},
-                         {"fragmentation_percent", by_load(figures.fragmentation)}};
-    print_answer(context, answer, [&] { print_figures(answer); });
-}
-
-replay::DepartureOptions departure_options(const SimulateOptions& options, std::uint64_t seed) {
-    replay::DepartureOptions out;
-    out.seed = seed;
-    out.offered = options.offered;
-    out.arrivals = options.arrivals_count;
-    auto holding = parse_duration(options.holding_time);
-    if (!holding) {
-        holding.error().field = "holding-time";
-        throw CommandFailed{holding.error()};
-    }
-    out.holding_mean = *holding;
-    const auto refuse = [](const char* field, const std::string& found, const char* needed) {
-        throw CommandFailed{{Code::invalid, found + "; " + needed + " is needed", field, ""}};
-    };
-    if (!(out.offered > 0 && out.offered <= 100))
-        refuse("offered", fmt::format("{}", out.offered), "a part of the cluster above 0, such as 0.95,");
-    if (out.arrivals < 1 || out.arrivals > 1'000'000'000)
-        refuse("arrivals-count", std::to_string(out.arrivals), "1 or more");
-    if (out.holding_mean.count() < 1) refuse("holding-time", options.holding_time, "more than nothing");
-    return out;
-}
-
-void lose(Context& context, const SimulateOptions& options, const replay::Trace& trace,
-          replay::Placer& placer) {
-    const auto departures = departure_options(options, trace.seed);
-    replay::LossFigures figures;
-    {
-        ProgressLine line(options.policy);
-        figures = replay::run_departures(trace, placer, departures, ComputingTime(), line.callback());
-    }
-    const Json answer = {{"workload", trace.workload},
-                         {"seed", trace.seed},
-                         {"policy", options.policy},
-                         {"departures", true},
-                         {"offered_percent", rounded(100 * departures.offered)},
-                         {"decisions", figures.arrived},
-                         {"decisions_per_second", std::round(figures.decisions_per_second())},
-                         {"counted", figures.counted},
-                         {"refused", figures.refused},
-                         {"refused_percent", rounded(figures.refused_percent)},
-                         {"refused_multi_card_percent", rounded(figures.refused_multi_card_percent)},
-                         {"used_percent", rounded(figures.used_percent)}};
-    print_answer(context, answer, [&] {
-        std::cout << fmt::format(
-            "{} on {} with departures, seed {}: {} of {} counted pods refused, {:.0f} decisions/s\n\n",
-            options.policy, trace.workload, trace.seed, figures.refused, figures.counted,
-            figures.decisions_per_second());
-        for (const auto& [name, percent] : {std::pair{"offered %", 100 * departures.offered},
-                                            {"used %", figures.used_percent},
-                                            {"refused % of offered GPU-time", figures.refused_percent},
-                                            {"refused % of multi-card", figures.refused_multi_card_percent}})
-            std::cout << fmt::format("{:<32}{:>8.2f}\n", name, percent);
-    });
-}
-
-}  // namespace
 
 void add_simulate(CLI::App& app, Context& context) {
     auto options = std::make_shared<SimulateOptions>();
-    auto* simulate =
-        app.add_subcommand("simulate", "How well a placement policy fills a cluster, on a published trace");
+    auto* simulate = app.add_subcommand("simulate", "How well a policy or an order does, on published traces");
     simulate->footer(simulate_guide);
-    simulate
-        ->add_option("--trace", options->folder,
-                     "Folder of the trace: openb_node_list_gpu_node.csv and what belongs to it")
-        ->required();
-    simulate
-        ->add_option("--workload", options->workload,
-                     "Which list of pods: default, cpu250, gpushare100, gpuspec33, multigpu50, ...")
+    auto* trace = simulate->add_option("--trace", options->trace, "openb, philly or mix, and the folder it is in; or the folder of openb alone")
+        ->expected(1, 2);
+    simulate->add_option("--generate", options->generate, "Made-up work instead, such as poisson:jobs=1000,load=0.9; see below")->excludes(trace);
+    simulate->add_option("--seed", options->seed, "What is drawn: orders of arrivals, made-up work, errors of durations")->capture_default_str();
+    simulate->add_option("--policy", options->policy, "Who decides where; see below")->capture_default_str();
+    // Jobs with times.
+    simulate->add_option("--order", options->orders, "Who goes first; several are compared; see below")->delimiter(',');
+    simulate->add_option("--nodes", options->nodes, "Cluster: a file of simulated nodes, all alike; 64 nodes of 8 cards of 40 GiB otherwise");
+    simulate->add_option("--durations", options->durations, "What is known of how long jobs run: known, noisy, unknown")->capture_default_str();
+    simulate->add_option("--checkpoint", options->checkpoint, "What a stopped job keeps: all (on_stop), or up to its last one, each 30m")->capture_default_str();
+    simulate->add_option("--resume-cost", options->resume_cost, "What each resume takes before work goes on")->capture_default_str();
+    simulate->add_option("--load", options->load, "mix: cards asked for at any time by whole cards, as a part of the cluster's")->capture_default_str();
+    simulate->add_option("--span", options->span, "mix: how long jobs keep coming")->capture_default_str();
+    simulate->add_option("--until", options->until, "Ends there, whatever still waits; when all jobs ended otherwise");
+    simulate->add_option("--report", options->report, "Writes all figures and curves: FILE.html to look at, FILE.json to compute with");
+    // The placement part.
+    simulate->add_option("--workload", options->workload, "openb: which list of pods: default, cpu250, gpushare100, gpuspec33, multigpu50, ...")
         ->capture_default_str();
-    simulate->add_option("--seed", options->seed, "Which order of arrivals and of servers")
-        ->capture_default_str();
-    simulate->add_option("--policy", options->policy, "Who decides; see below")->capture_default_str();
-    simulate->add_option(
-        "--arrivals", options->arrivals,
-        "Another file with orders, for other seeds; the folder's arrivals_compact/WORKLOAD.txt otherwise");
-    auto* departures = simulate->add_flag("--departures", options->departures, "Pods end; see below");
-    simulate
-        ->add_option("--offered", options->offered, "GPU asked for at any time, as a part of the cluster's")
-        ->capture_default_str()
-        ->needs(departures);
-    simulate->add_option("--arrivals-count", options->arrivals_count, "How many pods arrive")
-        ->capture_default_str()
-        ->needs(departures);
-    simulate->add_option("--holding-time", options->holding_time, "How long a pod lasts on average: 1h, 90m")
-        ->capture_default_str()
-        ->needs(departures);
-    simulate->callback([&context, options] {
-        const auto seed = seed_of(options->seed);
-        const auto trace =
-            need(replay::read_trace({options->folder, options->workload, seed, options->arrivals}));
-        const auto placer = need(replay::make_placer(options->policy, trace, seed));
-        (options->departures ? lose : fill)(context, *options, trace, *placer);
-    });
+    simulate->add_option("--arrivals", options->arrivals,
+                         "openb: another file with orders, for other seeds; the folder's arrivals_compact/WORKLOAD.txt otherwise");
+    auto* departures = simulate->add_flag("--departures", options->departures, "openb: pods end; see below");
+    simulate->add_option("--offered", options->offered, "GPU asked for at any time, as a part of the cluster's")->capture_default_str()->needs(departures);
+    simulate->add_option("--arrivals-count", options->arrivals_count, "How many pods arrive")->capture_default_str()->needs(departures);
+    simulate->add_option("--holding-time", options->holding_time, "How long a pod lasts on average: 1h, 90m")->capture_default_str()->needs(departures);
+    simulate->callback([&context, options] { run_simulate(context, *options); });
 }
 
 }  // namespace crater::cli

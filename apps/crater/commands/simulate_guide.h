@@ -4,8 +4,26 @@
 namespace crater::cli {
 
 inline constexpr const char* simulate_guide =
-    R"(How well does a policy fill a cluster? This replays a published trace, one pod after the other,
-and says how much of the GPUs is in use. It needs no server and changes nothing.
+    R"(It needs no server and changes nothing; the cluster is simulated, the decisions are the engine's.
+
+JOBS WITH TIMES: --trace philly, --trace mix or --generate
+How long do jobs wait, when are they done, how much of the cluster works? Jobs come, wait, run, may give
+way, and end.
+
+Orders, one or several with commas:
+  fair, fifo, shortest, las      those of Crater's queues; shortest@keep stops nobody
+  peer:easy, peer:fifo, peer:sjf, peer:whole_card     what it is compared with; peer:easy@flat on a pool
+  peer:srtf, peer:las2                                always on a pool of cards without nodes
+
+  crater simulate --trace philly --order shortest,las,peer:easy,peer:srtf --report philly.html
+  crater simulate --trace mix ../shared/bench --load 5 --until 7d --order fair,peer:whole_card
+  crater simulate --generate poisson:jobs=5000,load=0.9,cards=1/2/8 --order fair --durations noisy
+  ./dev bench philly, ./dev bench mix      the figures that Crater is held to
+docs/simulate.md says what each is made of.
+
+PLACEMENT ALONE: --trace openb
+How well does a policy fill a cluster? This replays a published trace, one pod after the other, and says
+how much of the GPUs is in use.
 
 The trace is OpenB: 1213 servers with 6212 cards, and lists of some 8000 pods that ask for cores,
 memory and a part of a card, one card or several. Each pod is placed at once or refused for good;
