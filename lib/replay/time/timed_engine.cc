@@ -133,7 +133,7 @@ TimedPlan TimedEngine::pass(Millis now) {
     TimedPlan out;
     for (const auto& placement : plan.placements) {
         TimedStart start{job_of_id(placement.job), {}};
-        for (const auto& [task, allocation] : placement.tasks)
+        for (const auto& [task, allocation] : engine_.allocations(placement))
             for (const auto& slice : allocation.gpus) start.cards.push_back(card_of(allocation.node, slice.index));
         out.starts.push_back(std::move(start));
     }
