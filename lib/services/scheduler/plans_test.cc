@@ -29,7 +29,7 @@ struct PlansWorld : TestWorld {
 TEST(SchedulerPlans, a_job_that_would_fit_but_for_fragmentation_starts_after_one_move) {
     PlansWorld w;
     const auto [first, second] = w.scatter();
-    ASSERT_NE(w.job(first)->row.nodes, w.job(second)->row.nodes);
+    ASSERT_NE(w.job(first)->row().nodes, w.job(second)->row().nodes);
     const std::string big = w.submit(gpu_job(4));
     ASSERT_EQ(w.state(big), State::pending);
     const auto plan = w.ask(engine::SupposeDefrag{{big, 3}});
@@ -44,9 +44,9 @@ TEST(SchedulerPlans, a_job_that_would_fit_but_for_fragmentation_starts_after_one
     ASSERT_TRUE(started && *started);
     ASSERT_EQ((*started)->moving.size(), 1u);
     const std::string moved = (*started)->moving.front();
-    EXPECT_EQ(w.job(moved)->row.preemptions, 1);
+    EXPECT_EQ(w.job(moved)->row().preemptions, 1);
     EXPECT_EQ(w.state(moved), State::running);
-    EXPECT_EQ(w.job(moved)->row.nodes, plan->jobs.front().to);
+    EXPECT_EQ(w.job(moved)->row().nodes, plan->jobs.front().to);
     EXPECT_EQ(w.state(big), State::running);
 }
 

@@ -23,7 +23,7 @@ TEST(Stored, every_stored_object_can_be_kept_in_full) {
 }
 
 // Something of everything, through the store's own interface.
-void fill(TestWorld& w) {
+void fill_with_work(TestWorld& w) {
     w.add_agent("n1");
     w.add_agent("n2", 2);
     JobSpec odd = gpu_job();
@@ -62,7 +62,7 @@ void overwrite(TestWorld& w, std::vector<store::Write> writes) {
 
 TEST(Stored, a_store_of_the_older_form_is_recovered_and_rewritten_as_it_changes) {
     TestWorld w;
-    fill(w);
+    fill_with_work(w);
     const auto before = w.scheduler->read().cluster();
     const auto jobs = codec::write_json(*w.scheduler->read().jobs({}, "id", 100, {}));
     w.crash();
@@ -103,7 +103,7 @@ TEST(Stored, a_store_of_the_older_form_is_recovered_and_rewritten_as_it_changes)
 
 TEST(Stored, people_see_json_without_secrets) {
     TestWorld w;
-    fill(w);
+    fill_with_work(w);
     w.crash();
     bool masked = false;
     for (const auto& [key, value] : objects(w)) {
@@ -119,7 +119,7 @@ TEST(Stored, people_see_json_without_secrets) {
 
 TEST(Stored, a_value_that_cannot_be_read_is_named_and_ends_the_start) {
     TestWorld w;
-    fill(w);
+    fill_with_work(w);
     w.crash();
     const auto kept = objects(w);
     int tried = 0, refused = 0;

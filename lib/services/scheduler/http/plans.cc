@@ -29,7 +29,7 @@ void HttpApi::Impl::plan_preempt(CallPtr call) {
         job.error().field = "job";
         return call->fail(job.error());
     }
-    suppose(std::move(call), engine::SupposePreempt{(*job)->status.id});
+    suppose(std::move(call), engine::SupposePreempt{(*job)->id()});
 }
 
 void HttpApi::Impl::plan_defrag(CallPtr call) {
