@@ -101,7 +101,7 @@ struct Small {
                 engine.apply(engine::Checkpointed{id, saved});
             }
             Held held{id, job.priority, saved.ms, now, {}};  // the cost is known when it is told at what time
-            for (const auto& [task, allocation] : plan.placements[0].tasks) {
+            for (const auto& [task, allocation] : engine.allocations(plan.placements[0])) {
                 const auto cards = static_cast<std::int64_t>(allocation.gpus.size());
                 held.cards[number.at(allocation.node)] += cards;
                 free[static_cast<std::size_t>(number.at(allocation.node))] -= cards;

@@ -219,9 +219,8 @@ Allocation Cluster::to_allocation(const Slices& s) const {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
         out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
-        if (slice.start < 0) continue;
-        out.gpus.back().partition = type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
         out.gpus.back().start = slice.start;
+        if (slice.partition >= 0) out.gpus.back().partition = type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
     }
     out.cpu = MilliCpu(s.cpu);
     s.cores.each([&](std::size_t position) {
@@ -240,17 +239,13 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     return out;
 }
 
-// An instance that the card no longer has, or not there, is held as an amount: what it covers nobody can tell.
+// An instance that the card does not have, or not there, is held as an amount: what it covers nobody can tell. It may have it again later.
 CardSlice Cluster::card_slice(Node& host, const GpuSlice& slice) {
     CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)), .exclusive = slice.exclusive, .capped = slice.capped,
                   .compute = static_cast<std::int16_t>(slice.compute.value), .memory = slice.memory.value};
     const auto& partitions = type(host.cards[static_cast<std::size_t>(out.card)].type).partitions;
-    const int row = partitions ? partitions->named(slice.partition) : -1;
-    if (row < 0) return out;
-    const auto& starts = partitions->rows[static_cast<std::size_t>(row)].starts;
-    if (std::find(starts.begin(), starts.end(), slice.start) == starts.end()) return out;
-    out.partition = static_cast<std::int8_t>(row);
-    out.start = static_cast<std::int8_t>(slice.start);
+    out.start = static_cast<std::int8_t>(std::clamp<std::int64_t>(slice.start, -1, slots_max));
+    if (partitions && out.start >= 0) out.partition = static_cast<std::int8_t>(partitions->placed(slice.partition, out.memory, out.compute, out.start));
     return out;
 }
 

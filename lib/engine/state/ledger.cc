@@ -60,7 +60,7 @@ void Ledger::book(const Node& node, const Slices& s, int sign) {
         card.compute += sign * slice.compute;
         card.tasks = static_cast<std::int16_t>(card.tasks + sign);
         if (slice.exclusive) card.exclusive = static_cast<std::int16_t>(card.exclusive + sign);
-        if (slice.start >= 0) book_slots(node, slice, sign);
+        if (slice.partition >= 0) book_slots(node, slice, sign);
     }
     if (!s.cores.empty()) book_cores(node, s, sign);
     if (s.domain >= 0) {

@@ -18,7 +18,8 @@ struct CardSlice {
     std::int16_t card = 0;
     bool exclusive = false, capped = false;
     std::int16_t compute = 0;
-    std::int8_t partition = -1, start = -1;  // of a card that is cut into instances: its row, its first slot
+    // Of a card that is cut into instances: its row, -1 when the card has no such instance any more, and its first slot.
+    std::int8_t partition = -1, start = -1;
     std::int64_t memory = 0;
 };
 struct Slices {

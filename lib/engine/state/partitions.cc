@@ -32,6 +32,14 @@ int Partitions::named(const std::string& name) const {
     return -1;
 }
 
+int Partitions::placed(const std::string& name, std::int64_t memory, int compute, int start) const {
+    const auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        const bool same = name.empty() ? row.memory == memory && row.compute == compute : row.name == name;
+        return same && std::find(row.starts.begin(), row.starts.end(), start) != row.starts.end();
+    });
+    return it == rows.end() ? -1 : static_cast<int>(it - rows.begin());
+}
+
 std::int64_t Partitions::largest(Slots taken) const {
     for (auto row = rows.rbegin(); row != rows.rend(); ++row)
         if (can_be_placed(*row, taken)) return row->memory;

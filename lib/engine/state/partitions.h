@@ -32,6 +32,8 @@ struct Partitions {
     // The smallest row with so much of both; -1 when there is none.
     int least(std::int64_t memory, std::int64_t compute) const;
     int named(const std::string& name) const;  // -1 when there is none
+    // The row of an instance that begins there, by name or, where that is lost, by its amounts; -1 when there is none.
+    int placed(const std::string& name, std::int64_t memory, int compute, int start) const;
     static Slots covered(int size, int start) { return static_cast<Slots>((((std::uint64_t{1} << 4 * size) - 1) / 15) << 4 * start); }
     // The start at which most is left for others; -1 when it cannot be placed.
     int start_for(int row, Slots taken) const;
