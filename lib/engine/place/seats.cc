@@ -47,7 +47,7 @@ void Seats::leave(int shape) {
     if (known < 0) return;
     const auto seat = static_cast<std::size_t>(known);
     treed_.remove(seat);
-    learned_.remove(seat);
+    priced_.remove(seat);
     seats_[seat].reset();
     seat_of_[static_cast<std::size_t>(shape)] = -1;
 }
@@ -131,10 +131,10 @@ void Seats::fill(std::size_t s) {
     seat.standing_count.fill(0);
     seat.turned_away = 0;
     treed_.remove(s);
-    learned_.remove(s);
+    priced_.remove(s);
     if (!seat.indexed) {
         treed_.add(s);
-        if (seat.plain && ranking_of(shape.policy) == Ranking::learned) learned_.add(s);
+        if (seat.plain && shape.policy == Policy::price) priced_.add(s);
         seat.levels.reset(cluster_);
     }
     for (int n = 0; n < cluster_.size(); ++n) {

@@ -108,7 +108,8 @@ class Seats {
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
     SeatSet treed_;    // seats that keep a tree
-    SeatSet learned_;  // those of them whose levels follow from the room alone and change with what is learned
+    // Those of them whose levels follow from the room alone and from prices: what is known of a node serves them all.
+    SeatSet priced_;
     bool stale_ = false;  // something new was learned
     FitIndex fit_;
     Thresholds cpu_, cpu_only_, memory_;

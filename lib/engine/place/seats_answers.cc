@@ -14,7 +14,8 @@ constexpr int runner_up_patience = 16;  // nodes passed over in search of the ne
 
 }  // namespace
 
-// All levels of the policies that learn anew, node by node, because what is known of a node serves all seats.
+// All levels that follow from prices anew, node by node, because what is known of a node serves all seats. The
+// others that change with what is learned are found anew when their seat is asked next.
 void Seats::relevel(int& looked) {
     stale_ = false;
     for (auto& seat : seats_)
@@ -24,7 +25,7 @@ void Seats::relevel(int& looked) {
     for (const int n : cluster_.by_name()) {
         const Entry& entry = entries_[static_cast<std::size_t>(n)];
         SeatSet concerned = entry.open;
-        concerned &= learned_;
+        concerned &= priced_;
         if (entry.room.mixed) {
             concerned.each([&](std::size_t s) { seats_[s]->levels.pend(n); });
             continue;
@@ -36,7 +37,7 @@ void Seats::relevel(int& looked) {
             seats_[s]->levels.put(rank, judge_.level(seats_[s]->shape, n, entry.room, cards));
         });
     }
-    learned_.each([&](std::size_t s) { seats_[s]->levels.climb(); });
+    priced_.each([&](std::size_t s) { seats_[s]->levels.climb(); });
 }
 
 void Seats::settle(std::size_t s, int& looked) {
