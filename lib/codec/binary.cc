@@ -37,8 +37,6 @@ std::uint32_t key_of(std::string_view name, Form form) {
     return (static_cast<std::uint32_t>(hash64(name)) & tag_mask) << 2 | form;
 }
 
-const Type& innermost(const Type& type) { return type.element != nullptr ? innermost(*type.element) : type; }
-
 bool is_unsigned(const Type& type) { return type.kind == Kind::integer && type.lowest == 0; }
 
 std::string_view enum_name(const Type& type, std::int64_t value) {

@@ -88,8 +88,6 @@ std::string field_mismatch(const Type& type, const FieldDescriptor* field) {
     }
 }
 
-const Type& innermost(const Type& type) { return type.element != nullptr ? innermost(*type.element) : type; }
-
 // Which field of the message each described field is, in the order of the description.
 struct Plan {
     struct Slot {

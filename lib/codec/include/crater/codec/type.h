@@ -87,6 +87,8 @@ struct Type {
     std::shared_ptr<const void> (*owner)(const void*) = nullptr;
     void (*adopt)(void*, const std::shared_ptr<const void>&) = nullptr;
 };
+// Of lists of lists, and so on.
+inline const Type& innermost(const Type& type) { return type.element != nullptr ? innermost(*type.element) : type; }
 
 // Receives the fields of one object, in the order of its description.
 class Visitor {
