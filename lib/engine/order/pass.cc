@@ -240,6 +240,7 @@ void Engine::Impl::set_wake(Instant now) {
             }
         for (const WaitClass* members : queue.awake) {
             if (const Instant at = members->blocked.retry_at) wake(at);
+            if (members->blocked.why == Blocked::reserved) wake(reservations_.first());
             if (elders && members->blocked.why == Blocked::room) wake(std::max(now, members->blocked.pushed_at) + push_again);
         }
         for (const auto& [shape, group] : queue.asleep) {
