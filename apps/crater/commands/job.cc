@@ -13,6 +13,13 @@
 namespace crater::cli {
 namespace {
 
+// "whole", "16 GiB", "3g.20gb"
+std::string part_of_card(const Json& gpu) {
+    if (text(gpu, "exclusive") == "true") return "whole";
+    const std::string partition = text(gpu, "partition");
+    return partition.empty() ? mib_text(number(gpu, "memory_mib")) : partition;
+}
+
 const std::string jobs = "/api/v1/jobs";
 
 bool ended(const std::string& state) { return state == "Finished" || state == "Failed" || state == "Cancelled" || state == "Evicted"; }
@@ -148,7 +155,7 @@ void describe_job(const Context& context, const Json& view) {
         if (task.contains("allocation")) {
             const Json& a = task["allocation"];
             held = text(a, "node");
-            for (const Json& gpu : a.value("gpus", Json::array())) held += fmt::format(", card {} ({})", text(gpu, "index"), text(gpu, "exclusive") == "true" ? "whole" : mib_text(number(gpu, "memory_mib")));
+            for (const Json& gpu : a.value("gpus", Json::array())) held += fmt::format(", card {} ({})", text(gpu, "index"), part_of_card(gpu));
             held += ", " + text(a, "cpu") + " cores";
             if (!text(a, "cpu_set").empty()) held += " [" + text(a, "cpu_set") + "]";
             if (number(a, "numa_node") >= 0) held += ", NUMA " + text(a, "numa_node");

@@ -48,6 +48,8 @@ export interface GpuSlice {
   memory_mib?: number
   exclusive?: boolean
   capped?: boolean
+  partition?: string
+  start?: number
 }
 
 export interface Allocation {

@@ -403,6 +403,7 @@ export const en = {
     bindingTable: {
       cards: 'Cards',
       wholeCard: 'card {{n}}, whole',
+      partition: 'card {{n}}, instance {{partition}} ({{memory}})',
       slice: 'card {{n}}: {{memory}}, {{compute}} compute',
       capped: 'capped',
       weight: 'weight',

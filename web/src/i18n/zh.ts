@@ -391,6 +391,7 @@ export const zh = {
     bindingTable: {
       cards: '卡',
       wholeCard: '卡 {{n}}，整卡',
+      partition: '卡 {{n}}，实例 {{partition}}（{{memory}}）',
       slice: '卡 {{n}}：{{memory}}，算力 {{compute}}',
       capped: '硬上限',
       weight: '权重',

@@ -10,6 +10,7 @@ function Slice({ s }: { s: GpuSlice }) {
   const { t, f } = useText()
   const n = f.whole(s.index)
   if (s.exclusive) return <span title={s.uuid}>{t('job.bindingTable.wholeCard', { n })}</span>
+  if (s.partition) return <span title={s.uuid}>{t('job.bindingTable.partition', { n, partition: s.partition, memory: f.mib(s.memory_mib) })}</span>
   return <span title={s.uuid}>{t('job.bindingTable.slice', { n, memory: f.mib(s.memory_mib), compute: f.milli(s.compute) })} <span className="faint">{t(s.capped ? 'job.bindingTable.capped' : 'job.bindingTable.weight')}</span></span>
 }
 
