@@ -18,6 +18,8 @@ function(crater_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # What a file included by another holds of an unnamed namespace looks to the compiler as if a header did.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   set(last "")
   foreach(file IN LISTS ARGN)
     get_filename_component(folder ${file} DIRECTORY)

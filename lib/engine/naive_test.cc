@@ -629,6 +629,7 @@ TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decide
             from = to;
         }
         for (const auto& fact : facts) rebuilt.apply(fact);
+        rebuilt.apply(Remembered{life.engine.learned()});
         add_queue(rebuilt, "packed", Policy::binpack);
         add_queue(rebuilt, "wide", Policy::spread);
         ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash()) << "seed " << seed;
