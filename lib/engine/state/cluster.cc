@@ -219,8 +219,9 @@ Allocation Cluster::to_allocation(const Slices& s) const {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
         out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
                             slice.exclusive, slice.capped});
+        if (slice.start < 0) continue;
         out.gpus.back().start = slice.start;
-        if (slice.partition >= 0) out.gpus.back().partition = type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
+        out.gpus.back().partition = slice.partition < 0 ? lost_partition : type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
     }
     out.cpu = MilliCpu(s.cpu);
     s.cores.each([&](std::size_t position) {
@@ -244,8 +245,9 @@ CardSlice Cluster::card_slice(Node& host, const GpuSlice& slice) {
     CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)), .exclusive = slice.exclusive, .capped = slice.capped,
                   .compute = static_cast<std::int16_t>(slice.compute.value), .memory = slice.memory.value};
     const auto& partitions = type(host.cards[static_cast<std::size_t>(out.card)].type).partitions;
+    if (slice.partition.empty()) return out;
     out.start = static_cast<std::int8_t>(std::clamp<std::int64_t>(slice.start, -1, slots_max));
-    if (partitions && out.start >= 0) out.partition = static_cast<std::int8_t>(partitions->placed(slice.partition, out.memory, out.compute, out.start));
+    if (partitions) out.partition = static_cast<std::int8_t>(partitions->placed(slice.partition, out.memory, out.compute, out.start));
     return out;
 }
 

@@ -34,7 +34,7 @@ int Partitions::named(const std::string& name) const {
 
 int Partitions::placed(const std::string& name, std::int64_t memory, int compute, int start) const {
     const auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-        const bool same = name.empty() ? row.memory == memory && row.compute == compute : row.name == name;
+        const bool same = name == lost_partition ? row.memory == memory && row.compute == compute : row.name == name;
         return same && std::find(row.starts.begin(), row.starts.end(), start) != row.starts.end();
     });
     return it == rows.end() ? -1 : static_cast<int>(it - rows.begin());

@@ -16,6 +16,9 @@ namespace crater::engine {
 using Slots = std::uint32_t;
 inline constexpr std::int64_t slots_max = 8;
 
+// What an instance is called that its card does not have any more; by its amounts it is known again when the card has it.
+inline constexpr const char* lost_partition = "lost";
+
 struct Partitions {
     struct Row {
         std::string name;
@@ -32,7 +35,7 @@ struct Partitions {
     // The smallest row with so much of both; -1 when there is none.
     int least(std::int64_t memory, std::int64_t compute) const;
     int named(const std::string& name) const;  // -1 when there is none
-    // The row of an instance that begins there, by name or, where that is lost, by its amounts; -1 when there is none.
+    // The row of an instance that begins there, by name, by its amounts when it was lost; -1 when there is none.
     int placed(const std::string& name, std::int64_t memory, int compute, int start) const;
     static Slots covered(int size, int start) { return static_cast<Slots>((((std::uint64_t{1} << 4 * size) - 1) / 15) << 4 * start); }
     // The start at which most is left for others; -1 when it cannot be placed.

@@ -38,7 +38,7 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocat
     for (const auto& slice : a.gpus) {
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
-        if (slice.start >= 0) out.add(slice.start);
+        if (!slice.partition.empty()) out.add(slice.start);
     }
     std::uint64_t cpus = 0;
     for (const auto cpu : a.cpu_set) cpus += mixed(cpu);
