@@ -22,7 +22,7 @@ def allowed(role, method, path):
     if role == "operator":
         return not (method == "PUT" and "/tenants/" in path)
     # tenant: jobs, tasks, plans, documents, cluster totals, events, its quota and tenant, queues to choose from
-    if re.search(r"/nodes", path) or path.endswith(("/tenants", "/holdings", "/plugins")):
+    if re.search(r"/nodes", path) or path.endswith(("/tenants", "/holdings", "/plugins", "/defrag", "/plans/drain", "/plans/node_loss", "/plans/quota")):
         return False
     if method == "PUT" or path.endswith("/quota") or path.endswith("/evict"):
         return False
