@@ -140,6 +140,7 @@ def first_model(demo):
 type: training
 resources: {{cpu: {{cores: 1}}, memory: {{size: 600Mi}}}}
 command: [/usr/bin/python3, {TOP}/examples/training/train.py]
+working_dir: {TOP}/examples
 env: {{EPOCHS: "1", LIMIT: "12000"}}
 mounts: [{{source: {model}, target: {model}}}]
 output: {model}
