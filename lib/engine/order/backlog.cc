@@ -97,13 +97,6 @@ void Backlog::lull(int q) {
     }
 }
 
-bool Turn::operator<(const Turn& o) const {
-    if (priority != o.priority) return priority > o.priority;
-    if (place.aged() != o.place.aged()) return place.aged();
-    if (!place.aged() && share != o.share) return share < o.share;
-    return place < o.place;
-}
-
 std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) const {
     const auto before = [](const WaitingSet& jobs, const Waiting& place) { return static_cast<std::int64_t>(jobs.rank_of(place)); };
     std::int64_t ahead = 0, length = 0;

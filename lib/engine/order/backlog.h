@@ -86,12 +86,19 @@ struct WaitQueue {
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 
-// What decides when a job of a queue is considered.
+// What decides when a job of a queue is considered: its priority, whether it has waited too long, the share of its class, its place there.
+inline bool goes_before(int priority, std::int64_t share, const Waiting& place, int other_priority, std::int64_t other_share, const Waiting& other) {
+    if (priority != other_priority) return priority > other_priority;
+    if (place.aged() != other.aged()) return place.aged();
+    if (!place.aged() && share != other_share) return share < other_share;
+    return place < other;
+}
+inline bool goes_before(const WaitClass& a, const WaitClass& b) { return goes_before(a.priority, a.share, a.head(), b.priority, b.share, b.head()); }
 struct Turn {
     int priority = 0;
     std::int64_t share = 0;  // as its class has it
     Waiting place;
-    bool operator<(const Turn& o) const;
+    bool operator<(const Turn& o) const { return goes_before(priority, share, place, o.priority, o.share, o.place); }
 };
 inline Turn turn_of(const WaitClass& members, const Waiting& place) { return {members.priority, members.share, place}; }
 

@@ -19,7 +19,7 @@ constexpr Millis places_again{10'000};
 
 // The class whose first job comes first is on top.
 struct Later {
-    bool operator()(const WaitClass* a, const WaitClass* b) const { return turn_of(*b, b->head()) < turn_of(*a, a->head()); }
+    bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
 };
 
 template <class Refresh>
@@ -27,7 +27,7 @@ WaitClass* first_of(Sleepers& group, Refresh refresh) {
     WaitClass* first = nullptr;
     for (WaitClass* members : group.classes) {
         refresh(*members);
-        if (!first || turn_of(*members, members->head()) < turn_of(*first, first->head())) first = members;
+        if (!first || goes_before(*members, *first)) first = members;
     }
     return first;
 }
@@ -216,9 +216,7 @@ void Engine::Impl::rouse_for_places(int q) {
     for (auto& [shape, group] : backlog_.queue(q).asleep)
         if (WaitClass* first = first_of(group, [&](WaitClass& members) { refresh_share(members, q); }); keeps_place(*first)) up.push_back(first);
     const auto most = std::min(up.size(), static_cast<std::size_t>(cluster_.settings().backfill_depth));
-    std::partial_sort(up.begin(), up.begin() + static_cast<std::ptrdiff_t>(most), up.end(), [](const WaitClass* a, const WaitClass* b) {
-        return engine::turn_of(*a, a->head()) < engine::turn_of(*b, b->head());
-    });
+    std::partial_sort(up.begin(), up.begin() + static_cast<std::ptrdiff_t>(most), up.end(), [](const WaitClass* a, const WaitClass* b) { return goes_before(*a, *b); });
     up.resize(most);
     for (WaitClass* members : up) backlog_.rouse(q, *members);
 }
