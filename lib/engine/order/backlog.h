@@ -55,7 +55,7 @@ struct WaitClass {
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
     int length = 0;  // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
     bool preemptible = false;   // what queues lend of their reserves is no room for others
-    int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang
+    int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang; -2: those that were stopped for others a while ago
     std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
     WaitingSet jobs;
     Blocked blocked;
