@@ -2,9 +2,9 @@
 // it can start.
 #include <algorithm>
 #include <map>
-#include <queue>
 
 #include "engine_impl.h"
+#include "order/turns.h"
 #include "state/placement_fact.h"
 
 namespace crater::engine {
@@ -16,11 +16,6 @@ constexpr Millis push_again{60'000};
 constexpr Millis use_kept{600'000};
 // So often places are offered to classes that sleep.
 constexpr Millis places_again{10'000};
-
-// The class whose first job comes first is on top.
-struct Later {
-    bool operator()(const WaitClass* a, const WaitClass* b) const { return goes_before(*b, *a); }
-};
 
 template <class Refresh>
 WaitClass* first_of(Sleepers& group, Refresh refresh) {
@@ -122,30 +117,19 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     const bool places_due = now - places_given_ >= places_again;
     if (places_due) places_given_ = now;
     for (const int q : backlog_.in_order()) {
-        std::vector<WaitClass*> heap;
         rouse(q, now);
         if (places_due) rouse_for_places(q);
+        Turns turns([&, by_use = order_of(q) == Order::fair](int tenant) { return by_use ? tenants_.used(tenant) : 0; });
         for (WaitClass* members : backlog_.queue(q).awake) {
-            refresh_share(*members, q);
             members->look = worth_a_look(q, *members, now);
-            if (members->look || keeps_place(*members)) heap.push_back(members);
+            if (members->look || keeps_place(*members)) turns.put(*members);
         }
-        std::priority_queue<WaitClass*, std::vector<WaitClass*>, Later> order(Later{}, std::move(heap));
-        while (!order.empty()) {
+        while (!turns.empty()) {
             if (spent()) {
                 plan.more = true;
                 break;
             }
-            WaitClass* members = order.top();
-            order.pop();
-            // What its tenant was given in this pass counts.
-            if (const auto before = members->share; !members->head().aged()) {
-                refresh_share(*members, q);
-                if (members->share > before && !order.empty()) {
-                    order.push(members);
-                    continue;
-                }
-            }
+            WaitClass* members = &turns.take();
             JobSlot& first = job(members->head().job);
             if (first.stopping) continue;  // gives up the part it holds, and waits for all of it then
             if (members->look && no_room(q, *members)) {
@@ -162,7 +146,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             const int shape_position = members->shape;
             const bool go_on = consider(first, *members, now, plan);
             if (!go_on) keep_place(first, now);
-            if (go_on && !(last && first.in_class != members)) order.push(members);
+            if (go_on && !(last && first.in_class != members)) turns.put(*members);
             const auto group = backlog_.queue(q).asleep.find(shape_position);
             const bool others = group != backlog_.queue(q).asleep.end();
             if (go_on && !others) continue;  // whoever is next finds out
@@ -178,7 +162,7 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             WaitClass* next = first_of(group->second, [&](WaitClass& one) { refresh_share(one, q); });
             backlog_.rouse(q, *next);
             next->look = true;
-            order.push(next);
+            turns.put(*next);
         }
         if (plan.more) break;
     }
