@@ -3,6 +3,7 @@
 // (`JobAdded`) is done before the clock runs, making the stored text's allocations (`allocations`) after it; both are told beside it. Prints one JSON object.
 #include <cstdlib>
 
+#include "index_path.h"
 #include "support/cluster.h"
 
 namespace crater::bench {
@@ -43,13 +44,14 @@ double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
 }
 
 int run(int argc, char** argv) {
-    std::string shared = "../shared/bench", policy = "best_fit";
+    std::string shared = "../shared/bench", policy = "best_fit", path = "pass";
     int nodes = 5000;
     std::int64_t background = 0;
     double seconds = 2, load = 0.93;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string key = argv[i];
         if (key == "--shared") shared = argv[i + 1];
+        if (key == "--path") path = argv[i + 1];
         if (key == "--policy") policy = argv[i + 1];
         if (key == "--nodes") nodes = std::atoi(argv[i + 1]);
         if (key == "--seconds") seconds = std::atof(argv[i + 1]);
@@ -62,13 +64,22 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", chosen.error().text().c_str());
         return 2;
     }
+    if (path == "index") {
+        IndexPath index(nodes, *chosen, mix);
+        index.fill(load);
+        index.churn(seconds / 4, load);
+        const double rate = index.churn(seconds, load), scan = plain_scan(nodes, mix, 0.5);
+        std::printf("{\"path\": \"index\", \"policy\": \"%s\", \"nodes\": %d, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f}\n",
+                    policy.c_str(), nodes, rate, scan, rate / scan);
+        return 0;
+    }
     Cluster bench(nodes, *chosen, mix);
     bench.background(background);
     bench.fill(load);
     bench.churn(seconds / 4, load);
     const auto rate = bench.churn(seconds, load);
     const double scan = plain_scan(nodes, mix, 0.5);
-    std::printf("{\"policy\": \"%s\", \"nodes\": %d, \"background\": %ld, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
+    std::printf("{\"path\": \"pass\", \"policy\": \"%s\", \"nodes\": %d, \"background\": %ld, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
                 "\"queueing_ns\": %.0f, \"allocating_ns\": %.0f, \"gpu_load\": %.4f, \"running\": %zu, \"placed\": %ld, \"refused\": %ld, \"requests\": %zu}\n",
                 policy.c_str(), nodes, background, rate.per_second, scan, rate.per_second / scan, rate.queueing_ns, rate.allocating_ns, rate.load, bench.running.size(),
                 rate.placed, rate.refused, mix.size());

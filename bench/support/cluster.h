@@ -51,6 +51,15 @@ inline std::vector<Request> requests_of(const std::string& shared) {
     return out;
 }
 
+inline JobSpec spec_of(const Request& request) {
+    JobSpec spec;
+    spec.type = JobType::training;
+    spec.resources.cpu.cores = MilliCpu(request.cpu);
+    spec.resources.memory.size = Bytes(request.memory_mib * mib);
+    spec.resources.gpu.count = MilliGpu(request.milli < 1000 ? request.milli : request.cards * 1000);
+    return spec;
+}
+
 inline NodeInventory node_number(int n) {
     NodeInventory node;
     char name[16];
@@ -112,12 +121,7 @@ struct Cluster {
         milli_total = nodes * 8000LL;
         double sum = 0;
         for (const auto& request : mix) {
-            JobSpec spec;
-            spec.type = JobType::training;
-            spec.resources.cpu.cores = MilliCpu(request.cpu);
-            spec.resources.memory.size = Bytes(request.memory_mib * mib);
-            spec.resources.gpu.count = MilliGpu(request.milli < 1000 ? request.milli : request.cards * 1000);
-            specs.push_back(std::make_shared<JobSpec>(spec));
+            specs.push_back(std::make_shared<JobSpec>(spec_of(request)));
             cumulative.push_back(sum += request.weight);
         }
     }

@@ -16,35 +16,39 @@ void FitIndex::reset(const Cluster& cluster) {
     cpu_only_.reset((cards_per_node_max + 2) * cpu_classes, nodes);
 }
 
-void FitIndex::set(const Cluster& cluster, int n, const Room& room, const CardRoom* cards, bool present) {
+void FitIndex::set(const Cluster& cluster, int n, const Room& room, std::span<const CardRoom> cards, bool present, bool same_cards) {
     Home& home = homes_[static_cast<std::size_t>(n)];
-    const auto rank = static_cast<std::size_t>(cluster.rank(n));
-    const auto count = cluster.node(n).cards.size();
     const Home before = home;
-    home = {};
-    home.present = present;
+    Home now;
+    now.present = present;
     if (present) {
         const auto cores = cpu_class(room.cpu);
-        const auto row = count == 0 ? 0 : 1 + static_cast<std::size_t>(room.idle_count);
-        home.cpu_only = static_cast<std::uint16_t>(row * cpu_classes + cpu_class(room.cpu_only));
-        home.idle = static_cast<std::uint16_t>(static_cast<std::size_t>(room.idle_count) * cpu_classes + cores);
-        home.cores = static_cast<std::uint8_t>(cores);
-        home.type = static_cast<std::int16_t>(room.card_type);
+        const auto idle = static_cast<std::size_t>(room.idle_count);
+        now.cpu_only = static_cast<std::uint16_t>((cards.empty() ? 0 : 1 + idle) * cpu_classes + cpu_class(room.cpu_only));
+        now.idle = static_cast<std::uint16_t>(idle * cpu_classes + cores);
+        now.cores = static_cast<std::uint8_t>(cores);
+        now.type = static_cast<std::int16_t>(room.card_type);
     }
-    if (home.type >= 0)
-        for (std::size_t c = 0; c < count; ++c) {
-            const auto step = static_cast<std::size_t>(cards[c].left / left_step_size);
-            home.steps[step / 64] |= static_cast<std::uint64_t>(cards[c].memory >= 0) << (step % 64);
+    const bool same_type = before.type == now.type;
+    if (same_type && same_cards) {
+        now.steps = before.steps;
+    } else if (now.type >= 0) {
+        for (const CardRoom& card : cards) {
+            const auto step = static_cast<std::size_t>(card.left) / left_step_size;
+            now.steps[step / 64] |= static_cast<std::uint64_t>(card.memory >= 0) << (step % 64);
         }
+    }
+    if (now == before) return;
+    home = now;
 
-    if (before.present && (!present || before.cpu_only != home.cpu_only)) cpu_only_.remove(before.cpu_only, rank);
-    if (present && (!before.present || before.cpu_only != home.cpu_only)) cpu_only_.add(home.cpu_only, rank);
-    const bool same_type = before.type == home.type;
-    if (before.type >= 0 && (!same_type || before.idle != home.idle)) types_[static_cast<std::size_t>(before.type)].idle.remove(before.idle, rank);
-    if (home.type >= 0 && (!same_type || before.idle != home.idle)) types_[static_cast<std::size_t>(home.type)].idle.add(home.idle, rank);
-    if (same_type && home.type >= 0) return move_slices(rank, home.type, before, home);
+    const auto rank = static_cast<std::size_t>(cluster.rank(n));
+    if (before.present && (!present || before.cpu_only != now.cpu_only)) cpu_only_.remove(before.cpu_only, rank);
+    if (present && (!before.present || before.cpu_only != now.cpu_only)) cpu_only_.add(now.cpu_only, rank);
+    if (before.type >= 0 && (!same_type || before.idle != now.idle)) types_[static_cast<std::size_t>(before.type)].idle.remove(before.idle, rank);
+    if (now.type >= 0 && (!same_type || before.idle != now.idle)) types_[static_cast<std::size_t>(now.type)].idle.add(now.idle, rank);
+    if (same_type && now.type >= 0) return move_slices(rank, now.type, before, now);
     if (before.type >= 0) move_slices(rank, before.type, before, {});
-    if (home.type >= 0) move_slices(rank, home.type, {}, home);
+    if (now.type >= 0) move_slices(rank, now.type, {}, now);
 }
 
 // Step by step, because a task changes few of them.

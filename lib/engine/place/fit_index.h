@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "place/buckets.h"
@@ -17,8 +18,8 @@ class FitIndex {
   public:
     void reset(const Cluster& cluster);
     void fetch(int node) const { __builtin_prefetch(&homes_[static_cast<std::size_t>(node)]); }
-    // The node's room is now this; `present` false takes it out.
-    void set(const Cluster& cluster, int node, const Room& room, const CardRoom* cards, bool present);
+    // The node's room is now this; `present` false takes it out. `same_cards`: its cards are as they were.
+    void set(const Cluster& cluster, int node, const Room& room, std::span<const CardRoom> cards, bool present, bool same_cards);
 
     // Nodes for a plain shape in its order, best first: calls f(node, left, level) until it returns false; `left` is in the unit of the
     // level. A node is told once for each different card it has; it may lack anything but idle cards. One not told lacks cores or cards.
@@ -33,6 +34,7 @@ class FitIndex {
         std::uint16_t idle = 0, cpu_only = 0;
         std::uint8_t cores = 0;
         bool present = false;
+        bool operator==(const Home&) const = default;
     };
     struct OfType {
         Buckets idle, slices;  // of nodes with cards of one type

@@ -180,6 +180,7 @@ void Seats::refresh(int n, bool anew) {
     const bool same_kind = !anew && entry.counted && entry.condition == cluster_.condition(n);
     const Standing before = entry.has;
     if (entry.counted && !same_kind) census(before, entry.room.card_type, -1);
+    const bool same_cards = same_kind && entry.booked == 0;
     measure(n, entry, same_kind);
     if (same_kind) {
         recount(before, entry.has, entry.room.card_type);
@@ -201,7 +202,7 @@ void Seats::refresh(int n, bool anew) {
                 if (seats_[s] && !seats_[s]->standing.empty()) seats_[s]->levels.pend(n);
             });
     }
-    fit_.set(cluster_, n, entry.room, card_rooms_.data() + cluster_.node(n).cards_at, entry.counted);
+    fit_.set(cluster_, n, entry.room, {card_rooms_.data() + entry.cards_at, entry.cards}, entry.counted, same_cards);
     entry.version = version;
     entry.condition = cluster_.condition(n);
 }
@@ -226,14 +227,14 @@ void Seats::measure(int n, Entry& entry, bool known) {
 void Seats::find_standing(Entry& entry, bool cards_too) {
     const Room& room = entry.room;
     Standing& has = entry.has;
-    has.cpu = cpu_.index(room.cpu, has.cpu);
-    has.cpu_only = cpu_only_.index(room.cpu_only, has.cpu_only);
-    has.memory = memory_.index(room.memory, has.memory);
+    has.cpu = cpu_.index(room.cpu);
+    has.cpu_only = cpu_only_.index(room.cpu_only);
+    has.memory = memory_.index(room.memory);
     if (room.card_type < 0 || !cards_too) return;
     const CardThresholds& of_type = cards_[static_cast<std::size_t>(room.card_type)];
-    has.idle = of_type.idle.index(room.idle_count, has.idle);
-    has.card_memory = of_type.memory.index(room.card_memory, has.card_memory);
-    has.card_compute = of_type.compute.index(room.card_compute, has.card_compute);
+    has.idle = of_type.idle.index(room.idle_count);
+    has.card_memory = of_type.memory.index(room.card_memory);
+    has.card_compute = of_type.compute.index(room.card_compute);
 }
 
 void Seats::census(const Standing& has, int card_type, int by) {

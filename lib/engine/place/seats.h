@@ -91,7 +91,8 @@ class Seats {
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
     bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
-    Spot from_index(std::size_t seat, int& looked, Trace* trace) const;
+    Spot first_from_index(std::size_t seat, int& looked) const;
+    Spot from_index(std::size_t seat, int& looked, Trace& trace) const;
     Spot scan(int shape, int& looked, Trace* trace);
     void record_lacks(std::size_t seat, Trace& trace) const;
 

@@ -83,7 +83,7 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     if (!seat) return scan(shape, looked, trace);
     seats_[*seat]->used_at = clock_;
     if (trace) record_lacks(*seat, *trace);
-    if (seats_[*seat]->indexed) return from_index(*seat, looked, trace);
+    if (seats_[*seat]->indexed) return trace ? from_index(*seat, looked, *trace) : first_from_index(*seat, looked);
     settle(*seat, looked);
     Levels& levels = seats_[*seat]->levels;
     if (trace) {
@@ -165,9 +165,26 @@ Spot Seats::scan(int position, int& looked, Trace* trace) {
     return best.empty() ? Spot{} : best.front();
 }
 
+// The first node that the index names and that has the rest as well.
+Spot Seats::first_from_index(std::size_t s, int& looked) const {
+    const Shape& shape = judge_.shape(seats_[s]->shape);
+    const bool all_eligible = seats_[s]->turned_away == 0;
+    Spot winner;
+    fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (!all_eligible && !entry.eligible.has(s)) return true;
+        ++looked;
+        if (!has_left(shape, entry, left)) return true;
+        winner = {n, level};
+        return false;
+    });
+    if (winner) cluster_.fetch_rows(winner.node), fit_.fetch(winner.node);
+    return winner;
+}
+
 // The next five are looked for a while, not for ever. Nodes are taken from the index some at a time, so that what is read of them is on
 // its way before the first is looked at.
-Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
+Spot Seats::from_index(std::size_t s, int& looked, Trace& trace) const {
     struct Named {
         int node;
         std::int32_t level;
@@ -175,15 +192,15 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     };
     std::array<Named, 8> named;
     std::size_t count = 0;
-    const std::size_t at_once = trace ? named.size() : 1;
     const Shape& shape = judge_.shape(seats_[s]->shape);
+    const bool all_eligible = seats_[s]->turned_away == 0;
     Spot winner;
     std::size_t shown = 0;
     int patience = runner_up_patience;
     const auto goes_on_after = [&](const Named& next) {
         if (winner && --patience < 0) return false;
         const Entry& entry = entries_[static_cast<std::size_t>(next.node)];
-        if (!entry.eligible.has(s)) return true;
+        if (!all_eligible && !entry.eligible.has(s)) return true;
         ++looked;
         if (!has_left(shape, entry, next.left)) return true;
         if (!winner) {
@@ -191,9 +208,8 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
             cluster_.fetch_rows(next.node);
             fit_.fetch(next.node);
         }
-        if (!trace) return false;
-        trace->best[shown++] = {next.node, next.level};
-        return shown < trace->best.size();
+        trace.best[shown++] = {next.node, next.level};
+        return shown < trace.best.size();
     };
     const auto look_at_them = [&] {
         for (std::size_t i = 0; i < count; ++i)
@@ -204,9 +220,9 @@ Spot Seats::from_index(std::size_t s, int& looked, Trace* trace) const {
     fit_.walk(cluster_, shape, [&](int n, std::size_t left, std::int32_t level) {
         const Entry& entry = entries_[static_cast<std::size_t>(n)];
         engine::fetch(&entry);
-        engine::fetch(&entry.eligible);
+        if (!all_eligible) engine::fetch(&entry.eligible);
         named[count++] = {n, level, left};
-        return count < at_once || look_at_them();
+        return count < named.size() || look_at_them();
     });
     if (count > 0) look_at_them();
     return winner;

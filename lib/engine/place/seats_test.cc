@@ -144,17 +144,29 @@ TEST(Seats, name_the_best_node_where_one_has_cards_of_several_types) {
 TEST(Thresholds, tell_who_is_served_and_how_many_nodes_are_short) {
     Thresholds thresholds;
     thresholds.build(std::vector<std::int64_t>{0, 5, 3, 5, 9});
-    for (const std::uint16_t near : {0, 1, 3, 200}) {
-        EXPECT_TRUE(thresholds.met(thresholds.index(4, near)).has(2));
-        EXPECT_FALSE(thresholds.met(thresholds.index(4, near)).has(1));
-        EXPECT_TRUE(thresholds.met(thresholds.index(5, near)).has(3));
-        EXPECT_TRUE(thresholds.met(thresholds.index(0, near)).has(0)) << "who needs nothing is always served";
-    }
-    for (const std::int64_t amount : {0, 3, 4, 8, 9, 20}) thresholds.count(thresholds.index(amount, 0), 1);
+    EXPECT_TRUE(thresholds.met(thresholds.index(4)).has(2));
+    EXPECT_FALSE(thresholds.met(thresholds.index(4)).has(1));
+    EXPECT_TRUE(thresholds.met(thresholds.index(5)).has(3));
+    EXPECT_TRUE(thresholds.met(thresholds.index(0)).has(0)) << "who needs nothing is always served";
+    for (const std::int64_t amount : {0, 3, 4, 8, 9, 20}) thresholds.count(thresholds.index(amount), 1);
     EXPECT_EQ(thresholds.nodes_short(0), 0);
     EXPECT_EQ(thresholds.nodes_short(2), 1);
     EXPECT_EQ(thresholds.nodes_short(1), 3);
     EXPECT_EQ(thresholds.nodes_short(4), 4);
+}
+
+TEST(Thresholds, find_the_index_of_any_amount_among_near_and_far_needs) {
+    const std::vector<std::int64_t> needs{3, 1LL << 38, 5, (1LL << 38) + 1, 1 << 20, 1 << 21, 4};
+    Thresholds thresholds;
+    thresholds.build(needs);
+    for (const auto need : needs)
+        for (const auto amount : {need - 1, need, need + 1, -need, need * 1000}) {
+            const auto covered = std::count_if(needs.begin(), needs.end(), [&](std::int64_t other) { return other <= amount; });
+            EXPECT_EQ(thresholds.index(amount), covered) << amount;
+        }
+    thresholds.build(std::vector<std::int64_t>{0, 0});
+    EXPECT_EQ(thresholds.index(-1), 0);
+    EXPECT_EQ(thresholds.index(7), 0);
 }
 
 TEST(MaxTree, gives_the_highest_and_among_equals_the_lowest_position) {

@@ -16,6 +16,10 @@ void Thresholds::build(std::span<const std::int64_t> needs) {
         if (need > 0) needs_.push_back(need);
     std::sort(needs_.begin(), needs_.end());
     needs_.erase(std::unique(needs_.begin(), needs_.end()), needs_.end());
+    most_ = needs_.empty() ? INT64_MIN : needs_.back();
+    for (shift_ = 0; !needs_.empty() && most_ >> shift_ >= static_cast<std::int64_t>(steps);) ++shift_;
+    for (std::size_t step = 0; step < steps; ++step)
+        first_[step] = static_cast<std::uint16_t>(std::upper_bound(needs_.begin(), needs_.end(), static_cast<std::int64_t>(step) << shift_) - needs_.begin());
 
     // A seat nobody has taken needs nothing: it is in every set.
     met_.assign(needs_.size() + 1, SeatSet::all());

@@ -37,11 +37,11 @@ class Thresholds {
   public:
     // `needs` by seat; a seat that needs nothing of it has 0 or less.
     void build(std::span<const std::int64_t> needs);
-    // How many distinct needs the amount covers: the index for `met`. `near`: where to look first.
-    std::uint16_t index(std::int64_t amount, std::uint16_t near) const {
-        std::size_t i = std::min<std::size_t>(near, needs_.size());
-        while (i < needs_.size() && needs_[i] <= amount) ++i;
-        while (i > 0 && needs_[i - 1] > amount) --i;
+    // How many distinct needs the amount covers: the index for `met`.
+    std::uint16_t index(std::int64_t amount) const {
+        if (amount >= most_) return static_cast<std::uint16_t>(needs_.size());
+        std::size_t i = first_[static_cast<std::size_t>(std::max<std::int64_t>(0, amount) >> shift_)];
+        while (needs_[i] <= amount) ++i;
         return static_cast<std::uint16_t>(i);
     }
     const SeatSet& met(std::uint16_t index) const { return met_[index]; }
@@ -54,7 +54,11 @@ class Thresholds {
     int nodes_short(std::size_t seat) const;
 
   private:
+    static constexpr std::size_t steps = 512;
     std::vector<std::int64_t> needs_;     // distinct, ascending
+    std::int64_t most_ = 0;               // the last of them
+    int shift_ = 0;                       // amounts below it fall into steps of this many bits
+    std::array<std::uint16_t, steps> first_{};  // by step: needs at or below its begin
     std::vector<SeatSet> met_;            // by index: who is served
     std::vector<std::uint16_t> at_;       // by seat: the least index that serves it
     static constexpr std::size_t block = 16;

@@ -60,22 +60,22 @@ struct Live {
     std::int64_t memory_on(std::size_t card) const { return card < card_memory.size() ? card_memory[card] : -1; }
 };
 
-struct Node {
-    // What every decision looks at comes first.
+// The first cache line is what every decision looks at.
+struct alignas(64) Node {
     std::int64_t cpu = 0, memory = 0;
     std::int64_t preprocessing = 0;  // cores that CPU-only jobs may not use
     std::int64_t card_memory = 0;    // of each card, when they are of one type
+    Mask usable = 0;                 // cards in order
     int card_type = -1;              // of all its cards; -1: none, or several
     bool mixed = false;              // cards of several types, or such as are cut into instances
     bool present = false;            // false after NodeRemoved
     bool draining = false, lost = false;
-    Mask usable = 0;  // cards in order
-    std::shared_ptr<const Board> board;
-    std::span<const Domain> domains;  // of the board
-    std::uint64_t name_hash = 0;
     // Where its entries begin in the ledger, and for how many there is room.
     int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
     int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
+    std::uint64_t name_hash = 0;
+    std::shared_ptr<const Board> board;
+    std::span<const Domain> domains;  // of the board
     Live live;
     Few<Mask, 2> domain_cards;  // by domain: the cards in it
     std::vector<Card> cards;
