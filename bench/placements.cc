@@ -1,6 +1,7 @@
-// Placements per second of the production engine: a cluster kept at 93 % of its GPUs while tasks come and go. The call measured is the
-// one the scheduler makes: `pass` with its filters, its trace and the hash of the state, and the release of what ended. Queueing a job
-// (`JobAdded`) is done before the clock runs, making the stored text's allocations (`allocations`) after it; both are told beside it. Prints one JSON object.
+// Placements per second of the production engine: a cluster kept at 93 % of its GPUs while tasks come and go. `--path pass` measures the
+// call the scheduler makes: `pass` with its filters, its trace and the hash of the state, and the release of what ended. Queueing a job
+// (`JobAdded`) is done before the clock runs, making the stored text's allocations (`allocations`) after it; both are told beside it.
+// `--path index` measures the parts that choose and book alone (index_path.h). Prints one JSON object.
 #include <cstdlib>
 
 #include "index_path.h"

@@ -3,11 +3,14 @@
 // which they came does not matter.
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "crater/base/describe.h"
@@ -19,6 +22,10 @@ namespace crater::engine {
 
 class FactBytes {
   public:
+    FactBytes() = default;
+    FactBytes(const FactBytes&) = delete;
+    FactBytes& operator=(const FactBytes&) = delete;
+
     template <class T>
     void field(std::string_view name, T& value, std::string_view, FieldOptions = {}) {
         text(name);
@@ -27,7 +34,7 @@ class FactBytes {
 
     void add(const std::string& v) { text(v); }
     void add(std::string_view v) { text(v); }
-    void add(bool v) { bytes_ += v ? '\1' : '\0'; }
+    void add(bool v) { *room(1) = v ? '\1' : '\0'; }
     void add(double v) { number(std::bit_cast<std::uint64_t>(v == 0 ? 0.0 : v)); }
     void add(const Priority& v) { number(static_cast<std::uint64_t>(v.value)); }
     void add(const Command& v) { add(v.argv); }
@@ -61,17 +68,31 @@ class FactBytes {
         }
     }
 
-    const std::string& bytes() const { return bytes_; }
-    std::uint64_t hash(std::uint64_t kind) const { return hash64(bytes_, kind); }
+    std::string bytes() const { return {data_, size_}; }
+    std::uint64_t hash(std::uint64_t kind) const { return hash64({data_, size_}, kind); }
 
   private:
-    void number(std::uint64_t v) { bytes_.append(reinterpret_cast<const char*>(&v), sizeof v); }
+    void number(std::uint64_t v) { std::memcpy(room(sizeof v), &v, sizeof v); }
     void text(std::string_view v) {
         number(v.size());
-        bytes_ += v;
+        std::memcpy(room(v.size()), v.data(), v.size());
+    }
+    char* room(std::size_t bytes) {
+        if (bytes > capacity_ - size_) grow(bytes);
+        return data_ + std::exchange(size_, size_ + bytes);
+    }
+    void grow(std::size_t bytes) {
+        std::vector<char> larger(2 * capacity_ + bytes);
+        std::memcpy(larger.data(), data_, size_);
+        more_ = std::move(larger);
+        data_ = more_.data(), capacity_ = more_.size();
     }
 
-    std::string bytes_;
+    // A usual fact needs no memory of its own.
+    std::array<char, 3072> first_;  // uninitialised on purpose
+    std::vector<char> more_;
+    char* data_ = first_.data();
+    std::size_t size_ = 0, capacity_ = first_.size();
 };
 
 // Kinds of facts, so that equal bytes of different kinds differ.
