@@ -59,6 +59,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
     const auto mix = requests_of(shared);
     Cluster cluster(nodes, Policy::best_fit, mix);
     std::map<std::string, scheduler::StoredSpec> specs;
+    scheduler::Outlines outlines;
     std::map<std::string, scheduler::StoredStatus> running;
     int placed = 0, made = 0;
     SeededRng rng(1);
@@ -76,7 +77,9 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             spec.tasks = small ? 1 : 2 + static_cast<std::int64_t>(rng.below(2));
             engine::EngineJob job;
             job.id = "job-" + std::to_string(1000000 + static_cast<int>(specs.size()));
-            job.spec = std::make_shared<JobSpec>(spec);
+            scheduler::FixedJob kept;
+            if (!scheduler::keep_spec(kept, spec, outlines)) std::exit(1);
+            job.spec = kept.outline;
             job.queue = "q";
             job.tenant = "team/" + std::to_string(rng.below(20));
             job.submitted = noon;
@@ -87,7 +90,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             fixed.user = "ann";
             fixed.document_hash = sha256_hex(job.id);
             fixed.submitted = noon;
-            fixed.spec = job.spec;
+            fixed.spec = spec;
             cluster.engine.apply(engine::JobAdded{std::move(job)});
         }
         const auto plan = cluster.engine.pass(noon, {.placements_max = 5000, .evaluations_max = 10'000'000});

@@ -416,7 +416,9 @@ struct Life {
         if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
         QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
         engine.apply(QueueSet{wide});
-        add_queue(engine, "packed", Policy::binpack);
+        QueueSpec packed{.name = "packed", .policy = Policy::binpack};
+        if (rng.below(2)) packed.weights.fit = 5;  // where it goes, not whether it fits
+        engine.apply(QueueSet{packed});
         const auto nodes = 1 + rng.below(3);
         for (std::uint64_t i = 0; i < nodes; ++i) set_node("n" + std::to_string(i));
     }

@@ -43,7 +43,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
                       .detail = by,
                       .since = now(),
-                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec->grace_period});
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->outline->grace_period});
     answer();
 }
 
@@ -51,7 +51,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
 void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
     std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
     for (const auto& [id, job] : jobs_) {
-        const auto& labels = job->fixed->spec->labels;
+        const auto& labels = job->fixed->outline->labels;
         const auto it = labels.find(std::string(api::array_label));
         if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
         if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
@@ -69,7 +69,7 @@ void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply
                          .reason = Reason::user_cancelled,
                          .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
                          .since = now(),
-                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec->grace_period});
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->outline->grace_period});
     }
     reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
         if (auto now_so = read_.job(id)) return now_so;
@@ -85,9 +85,10 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     if (!spec_text || !status_text) return fail(Code::unavailable, "the end of the job is not stored yet", "job", "try again in a moment");
     auto owned = std::make_unique<Job>();
     Job& job = *owned;
-    CRATER_TRY(fixed, stored_object<StoredSpec>(*spec_text));
+    auto fixed = std::make_shared<FixedJob>();
+    CRATER_TRY_VOID(read_stored_job(*spec_text, *fixed, outlines_));
     CRATER_TRY(stored, stored_object<StoredStatus>(*status_text));
-    job.fixed = std::make_shared<StoredSpec>(std::move(fixed));
+    job.fixed = std::move(fixed);
     job.s = std::move(stored);
     JobStatus& status = job.change();
     // What it waited for may have ended meanwhile; who resumes it wants it to run.
@@ -97,7 +98,7 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     });
     job.blocked = !job.s.waits_for.empty();
     engine::EngineJob info{.id = id,
-                           .spec = job.spec(),
+                           .spec = job.outline(),
                            .queue = job.fixed->queue,
                            .tenant = job.fixed->tenant,
                            .priority = static_cast<int>(job.fixed->priority),

@@ -204,7 +204,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
 
 void Scheduler::Impl::accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id,
                              std::int64_t index, const std::vector<std::string>& unmet) {
-    auto fixed = std::make_shared<StoredSpec>();
+    auto fixed = std::make_shared<FixedJob>();
     engine::EngineJob accepted = admitted.job;
     accepted.id = index < 0 ? id : id + "." + std::to_string(index);
     fixed->id = accepted.id;
@@ -217,14 +217,20 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     fixed->preemptible = accepted.preemptible;
     fixed->submitted = accepted.submitted;
     fixed->notes = admitted.notes;
-    fixed->spec = accepted.spec;
+    const auto keep = [&](const JobSpec& spec) {
+        const auto kept = keep_spec(*fixed, spec, outlines_);
+        CRATER_CHECK(kept.has_value(), "what was accepted can be kept");
+    };
     if (const Job* first = index > 0 ? find(id + ".0") : nullptr) {
-        fixed->spec = first->fixed->spec;
+        fixed->packed = first->fixed->packed;
+        fixed->outline = first->fixed->outline;
     } else if (index >= 0) {
         JobSpec each = *accepted.spec;
         each.array = 0;
         each.labels[std::string(api::array_label)] = id;
-        fixed->spec = std::make_shared<const JobSpec>(std::move(each));
+        keep(each);
+    } else {
+        keep(*accepted.spec);
     }
 
     auto owned = std::make_unique<Job>();
@@ -237,7 +243,7 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     status.id = job.id();
     status.submitted = job.fixed->submitted;
     status.reason = job.blocked ? Reason::waiting_for_dependency : Reason::submitted;
-    status.tasks.resize(static_cast<std::size_t>(job.fixed->spec->tasks));
+    status.tasks.resize(static_cast<std::size_t>(job.fixed->outline->tasks));
     for (std::size_t i = 0; i < status.tasks.size(); ++i) {
         status.tasks[i].index = static_cast<std::int64_t>(i);
         status.tasks[i].reason = status.reason;
@@ -246,7 +252,7 @@ void Scheduler::Impl::accept(const Submit& command, const std::string& hash, con
     jobs_[job.id()] = std::move(owned);
     for (const std::string& dependency : job.s.waits_for) dependents_[dependency].push_back(job.id());
 
-    accepted.spec = job.spec();
+    accepted.spec = job.outline();
     accepted.blocked = job.blocked;
     engine_.apply(engine::JobAdded{std::move(accepted)});
     job.known_to_engine = true;
@@ -265,7 +271,7 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
         Job* job = find(name);
         if (!job || state_row(job->status().state).terminal || !std::erase(job->s.waits_for, id)) continue;
         touch(*job);
-        const auto& after_ok = job->fixed->spec->after_ok;
+        const auto& after_ok = job->fixed->outline->after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
             for (TaskStatus& task : job->change().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);

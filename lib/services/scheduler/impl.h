@@ -41,7 +41,7 @@ struct TaskKey {
 enum class Place { nowhere, waiting, holding };
 
 struct Job {
-    std::shared_ptr<const StoredSpec> fixed;
+    std::shared_ptr<const FixedJob> fixed;
     StoredStatus s;
     Place place = Place::nowhere;
     bool known_to_engine = false, blocked = false;
@@ -56,7 +56,7 @@ struct Job {
     Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
-    const std::shared_ptr<const JobSpec>& spec() const { return fixed->spec; }
+    const std::shared_ptr<const JobSpec>& outline() const { return fixed->outline; }
     const JobStatus& status() const { return *s.status; }
     // The status to be changed. Readers keep the one they have: the first change after it was shown makes a new one, so what `status` gave
     // before is out of date then.
@@ -309,6 +309,7 @@ class Scheduler::Impl {
     void ask_for_strays(Node& node);
     void check_heartbeats();
     void defrag_now_and_then();  // every second: whether it is time for it
+    void relieve_cards();      // every second: whose real use has been above the watermark for too long
     void check_maintenance();  // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
@@ -349,6 +350,7 @@ class Scheduler::Impl {
     bool stopped_ = false, broken_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
+    Outlines outlines_;
     std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  // that have not ended, or whose end is not durable
     std::map<std::string, Node> nodes_;
     std::map<std::string, Queue> queues_;

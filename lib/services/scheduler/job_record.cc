@@ -6,11 +6,12 @@
 namespace crater::scheduler {
 
 const std::string& JobRecord::id() const { return fixed_->id; }
-const std::string& JobRecord::name() const { return spec().name.empty() ? id() : spec().name; }
+std::string JobRecord::name() const { return std::string(fixed_->name()); }
 const std::string& JobRecord::tenant() const { return fixed_->tenant; }
 const std::string& JobRecord::queue() const { return fixed_->queue; }
 const std::string& JobRecord::user() const { return fixed_->user; }
-const JobSpec& JobRecord::spec() const { return *fixed_->spec; }
+Result<JobSpec> JobRecord::spec() const { return fixed_->spec(); }
+const JobSpec& JobRecord::outline() const { return *fixed_->outline; }
 const std::vector<std::string>& JobRecord::notes() const { return fixed_->notes; }
 const std::string& JobRecord::document_hash() const { return fixed_->document_hash; }
 std::int64_t JobRecord::priority() const { return fixed_->priority; }
@@ -28,13 +29,13 @@ api::JobRow JobRecord::row() const {
     row.queue = queue();
     row.tenant = tenant();
     row.user = user();
-    row.type = spec().type;
+    row.type = outline().type;
     row.state = status().state;
     row.reason = status().reason;
     row.detail = status().detail;
     row.priority = static_cast<int>(priority());
-    const std::int64_t tasks = row.tasks = spec().tasks;
-    const Resources& each = spec().resources;
+    const std::int64_t tasks = row.tasks = outline().tasks;
+    const Resources& each = outline().resources;
     row.gpu = each.gpu.count * tasks;
     const std::int64_t cards = (each.gpu.count.value + 999) / 1000;
     if (!each.gpu.exclusive) row.gpu_memory = each.gpu.memory * (cards * tasks);

@@ -125,7 +125,7 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
                          .counts = true,
                          .preemptor = preemption.preemptor,
                          .since = now(),
-                         .grace = victim->fixed->spec->grace_period});
+                         .grace = victim->fixed->outline->grace_period});
 }
 
 // ---- stopping ------------------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
 // Tells every task that holds something to stop. An order that ends the job replaces one after which it would wait again, not the other way.
 void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     if (job.s.stop && !(job.s.stop->requeue && !order.requeue)) return;
-    job.s.stop = order;
+    job.s.stop = std::make_shared<const StopOrder>(order);
     job.next_ask = order.since + order.grace + ask_again;
     // So that the engine counts on its slices and asks for no others.
     if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
@@ -171,7 +171,7 @@ void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
 }
 
 bool Scheduler::Impl::may_restart(const Job& job) const {
-    const Restart& restart = job.fixed->spec->restart;
+    const Restart& restart = job.fixed->outline->restart;
     return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s.stop;
 }
 
@@ -181,7 +181,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     free_slices(job, task);
     task.exit_code = exit_code;
     const bool restart = state == State::failed && may_restart(job) && may_change(task.state, State::pending);
-    const std::optional<StopOrder>& stop = job.s.stop;
+    const auto& stop = job.s.stop;
     Reason why = reason;
     std::string words = detail;
     State next = state;
@@ -202,11 +202,11 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
         ++job.change().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
-                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec->restart.max) + " after " +
+                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->outline->restart.max) + " after " +
                                    (detail.empty() ? std::string(name_of(reason)) : detail),
                          .requeue = true,
                          .since = now(),
-                         .grace = job.fixed->spec->grace_period});
+                         .grace = job.fixed->outline->grace_period});
         return;
     }
     // A gang does not go on without one of its tasks.
@@ -216,7 +216,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
                          .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
                          .requeue = !terminal(next),
                          .since = now(),
-                         .grace = job.fixed->spec->grace_period});
+                         .grace = job.fixed->outline->grace_period});
         return;
     }
     conclude(job);
@@ -301,7 +301,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
                                 .detail = detail,
                                 .requeue = true,
                                 .since = now(),
-                                .grace = job.fixed->spec->grace_period});
+                                .grace = job.fixed->outline->grace_period});
     settle(job, Reason::node_lost, detail);
     conclude(job);
 }
@@ -309,7 +309,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
 // ---- deadlines -----------------------------------------------------------------------------------------------------------------
 
 Instant Scheduler::Impl::deadline_of(const Job& job) const {
-    const JobSpec& spec = *job.fixed->spec;
+    const JobSpec& spec = *job.fixed->outline;
     const JobStatus& status = job.status();
     Instant first;
     const auto consider = [&](Instant at) {
@@ -369,7 +369,7 @@ void Scheduler::Impl::on_deadlines() {
 }
 
 void Scheduler::Impl::on_deadline(Job& job) {
-    const JobSpec& spec = *job.fixed->spec;
+    const JobSpec& spec = *job.fixed->outline;
     const Instant at = now();
     if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s.late && at >= job.status().submitted + spec.max_queue_time) {
         job.s.late = true;

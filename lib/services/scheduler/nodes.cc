@@ -125,7 +125,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
         node.inventory = inventory;
         node.state.since = now();
         node.inventory_touched = node.state_touched = true;
-        engine_.apply(engine::NodeSet{*inventory});
+        engine_.apply(engine::NodeSet{inventory});
         log::info("a new node", {{"node", name}, {"simulated", inventory->simulated}});
     }
     session->node = name;
@@ -138,7 +138,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
         check_devices(node, *inventory);
         node.inventory = inventory;
         node.inventory_touched = true;
-        engine_.apply(engine::NodeSet{*inventory});
+        engine_.apply(engine::NodeSet{inventory});
         problems_changed_ = true;
     }
     refresh_hardware(node);
@@ -192,7 +192,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
                               .reason = Reason::device_lost,
                               .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
                               .since = now(),
-                              .grace = job->fixed->spec->grace_period});
+                              .grace = job->fixed->outline->grace_period});
             break;
         }
     }
@@ -266,7 +266,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                               .detail = "node " + node.name + " came back without it",
                               .requeue = true,
                               .since = now(),
-                              .grace = job->fixed->spec->grace_period});
+                              .grace = job->fixed->outline->grace_period});
         }
     }
 }
@@ -470,7 +470,7 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
                               .detail = "node " + name + " is drained",
                               .requeue = true,
                               .since = now(),
-                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec->grace_period});
+                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->outline->grace_period});
         }
     }
     touch(*node);

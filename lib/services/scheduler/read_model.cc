@@ -41,14 +41,14 @@ bool has_label(const std::map<std::string, std::string>& labels, const std::stri
 }
 
 bool matches(const JobRecord& job, const JobFilter& f) {
-    if (f.type && job.spec().type != *f.type) return false;
+    if (f.type && job.outline().type != *f.type) return false;
     if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.status().state) == f.states.end()) return false;
     if (!f.queue.empty() && job.queue() != f.queue) return false;
     if (!f.tenant.empty() && !below(job.tenant(), f.tenant)) return false;
     if (!f.user.empty() && job.user() != f.user) return false;
     if (!f.name.empty() && job.name().find(f.name) == std::string::npos && job.id().find(f.name) == std::string::npos) return false;
     if (!f.node.empty() && !job.runs_on(f.node)) return false;
-    if (!f.label.empty() && !has_label(job.spec().labels, f.label)) return false;
+    if (!f.label.empty() && !has_label(job.outline().labels, f.label)) return false;
     return !f.since || job.status().submitted >= f.since;
 }
 

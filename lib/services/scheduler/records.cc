@@ -15,8 +15,8 @@ std::string stored_value(const T& object) {
     return codec::write_binary(object);
 }
 template <class T>
-Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool) {
-    if (codec::is_binary(value)) return codec::read_binary_into(out, value, pool);
+Result<void> read_stored(std::string_view value, T& out) {
+    if (codec::is_binary(value)) return codec::read_binary_into(out, value);
     CRATER_TRY(tree, codec::parse_json(value, value.size()));
     return codec::read_into(out, tree, {}, {.allow_unknown = true});
 }
@@ -53,7 +53,7 @@ Result<std::string> stored_json(std::string_view key, std::string_view value, bo
 // Written as values.
 #define CRATER_STORED(T)                            \
     template std::string stored_value<T>(const T&); \
-    template Result<void> read_stored<T>(std::string_view, T&, codec::SharedPool*);
+    template Result<void> read_stored<T>(std::string_view, T&);
 CRATER_STORED(StoredSpec)
 CRATER_STORED(StoredStatus)
 CRATER_STORED(StoredNodeState)
@@ -77,6 +77,66 @@ CRATER_TEXT(StateChange)
 CRATER_TEXT(engine::DecisionTrace)
 CRATER_TEXT(api::TaskView)
 #undef CRATER_TEXT
+
+// ---- jobs ----
+
+namespace {
+
+// What of a spec only the task itself needs: no decision and no list reads it.
+constexpr std::string_view not_in_outline[] = {"name", "command", "working_dir", "env", "mounts", "output"};
+
+struct Outlined {
+    std::shared_ptr<const JobSpec> spec;
+};
+template <class V>
+void describe(V& v, Outlined& o) {
+    v.field("spec", o.spec, "What decides.");
+}
+
+Result<void> keep_packed(FixedJob& job, std::string packed, Outlines& outlines) {
+    CRATER_TRY(outline, outlines.of(packed));
+    job.outline = std::move(outline);
+    job.packed = std::make_shared<const std::string>(std::move(packed));
+    return {};
+}
+
+}  // namespace
+
+Outlines::Outlines() : pool_(std::make_unique<codec::SharedPool>()) {}
+Outlines::~Outlines() = default;
+
+Result<std::shared_ptr<const JobSpec>> Outlines::of(std::string_view packed) {
+    CRATER_TRY(less, codec::binary_without(packed, not_in_outline));
+    Outlined out;
+    CRATER_TRY_VOID(codec::read_binary_into(out, codec::binary_with(codec::write_binary(Outlined{}), "spec", less), pool_.get()));
+    return std::move(out.spec);
+}
+
+Result<JobSpec> FixedJob::spec() const { return codec::read_binary<JobSpec>(*packed); }
+
+std::string_view FixedJob::name() const {
+    const auto said = codec::binary_text(*packed, "name");
+    return said && !said->empty() ? *said : std::string_view(id);
+}
+
+Result<void> keep_spec(FixedJob& job, const JobSpec& spec, Outlines& outlines) { return keep_packed(job, codec::write_binary(spec), outlines); }
+
+Result<void> read_stored_job(std::string_view value, FixedJob& out, Outlines& outlines) {
+    if (!codec::is_binary(value)) {
+        StoredSpec whole;
+        CRATER_TRY_VOID(read_stored(value, whole));
+        static_cast<JobHead&>(out) = whole;
+        return keep_spec(out, whole.spec, outlines);
+    }
+    CRATER_TRY_VOID(codec::read_binary_into(static_cast<JobHead&>(out), value));
+    CRATER_TRY(packed, codec::binary_part(value, "spec"));
+    if (!packed) return fail(Code::invalid, "it is missing", "spec");
+    return keep_packed(out, std::move(*packed), outlines);
+}
+
+std::string stored_job(const FixedJob& job) {
+    return codec::binary_with(codec::write_binary(static_cast<const JobHead&>(job)), "spec", *job.packed);
+}
 
 std::string padded(std::int64_t number) {
     const std::string digits = std::to_string(number);

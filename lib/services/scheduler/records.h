@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crater/base/describe.h"
@@ -31,16 +32,15 @@ class SharedPool;
 namespace crater::scheduler {
 
 // A job as it was accepted: everything resolved.
-struct StoredSpec {
+struct JobHead {
     std::string id, queue, tenant, user, task_id, document_hash;
     std::int64_t priority = 500;
     bool preemptible = false;
     Instant submitted;
     std::vector<std::string> notes;
-    std::shared_ptr<const JobSpec> spec;  // equal ones are one object: the elements of an array, what was read at a start
 };
 template <class V>
-void describe(V& v, StoredSpec& s) {
+void describe(V& v, JobHead& s) {
     v.field("id", s.id, "Job id.");
     v.field("queue", s.queue, "Queue.");
     v.field("tenant", s.tenant, "Tenant.");
@@ -51,8 +51,42 @@ void describe(V& v, StoredSpec& s) {
     v.field("preemptible", s.preemptible, "Whether it may be stopped for others.");
     v.field("submitted", s.submitted, "When it was accepted.");
     v.field("notes", s.notes, "What was filled in.");
+}
+struct StoredSpec : JobHead {
+    JobSpec spec;
+};
+template <class V>
+void describe(V& v, StoredSpec& s) {
+    describe(v, static_cast<JobHead&>(s));
     v.field("spec", s.spec, "What was asked for.");
 }
+
+// The same in memory, where there may be very many: the whole spec as bytes, for when a task is launched or somebody looks at the job, and
+// its outline, which decides where and when it runs and is what lists show. Equal outlines are one object, and so are the bytes of an array.
+struct FixedJob : JobHead {
+    std::shared_ptr<const std::string> packed;  // the whole spec: a value of codec/binary.h
+    std::shared_ptr<const JobSpec> outline;
+    Result<JobSpec> spec() const;
+    std::string_view name() const;  // the id when it has none
+};
+
+class Outlines {
+  public:
+    Outlines();
+    ~Outlines();
+    Outlines(const Outlines&) = delete;
+    Outlines& operator=(const Outlines&) = delete;
+    // Of a whole spec as bytes: without the fields that decide nothing and differ from job to job.
+    Result<std::shared_ptr<const JobSpec>> of(std::string_view packed);
+
+  private:
+    std::unique_ptr<codec::SharedPool> pool_;
+};
+
+// What is kept of a job that was accepted. Reading also takes the JSON that older stores hold.
+Result<void> keep_spec(FixedJob& job, const JobSpec& spec, Outlines& outlines);
+Result<void> read_stored_job(std::string_view value, FixedJob& out, Outlines& outlines);
+std::string stored_job(const FixedJob& job);  // the value of a StoredSpec
 
 // The tasks that still hold something are to stop; what happens when the last has.
 struct StopOrder {
@@ -91,7 +125,7 @@ void describe(V& v, PastRun& p) {
 
 struct StoredStatus {
     std::shared_ptr<const JobStatus> status;  // the very object that readers see
-    std::optional<StopOrder> stop;
+    std::shared_ptr<const StopOrder> stop;  // null for most
     Instant placed;     // of the placement that holds: the engine's `started`
     std::string told;   // the last status name given to AllData
     bool late = false;  // max_queue_time passed and was said
@@ -187,12 +221,11 @@ void describe(V& v, AuditRow& a) {
 }
 
 // A stored object's value (the binary form of codec/binary.h), and back: also from the JSON that stores before it hold, which is rewritten
-// as objects change. Parts that are shared become one object when they are read through one pool. Instantiated in records.cc for the
-// types above and those of the model, so that the rest of the library needs no codec.
+// as objects change. Instantiated in records.cc for the types above and those of the model, so that the rest of the library needs no codec.
 template <class T>
 std::string stored_value(const T& object);
 template <class T>
-Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool = nullptr);
+Result<void> read_stored(std::string_view value, T& out);
 template <class T>
 Result<T> stored_object(std::string_view value) {
     T out{};

@@ -4,7 +4,6 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
-#include "crater/codec/binary.h"
 #include "impl.h"
 
 namespace crater::scheduler {
@@ -27,11 +26,14 @@ Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
     return n;
 }
 
+Result<void> say_which(std::string_view key, Result<void> read) {
+    if (read) return read;
+    return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
+}
+
 template <class T>
-Result<void> read_object(std::string_view key, std::string_view value, T& out, codec::SharedPool* pool = nullptr) {
-    auto read = read_stored(value, out, pool);
-    if (!read) return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
-    return {};
+Result<void> read_object(std::string_view key, std::string_view value, T& out) {
+    return say_which(key, read_stored(value, out));
 }
 
 // Each stored object below `prefix`, as it is read: `use` gets the rest of its key, and the object.
@@ -93,7 +95,7 @@ Result<void> Scheduler::Impl::load_nodes() {
         node.name = name;
         node.heard_us = env_.clock.ticks_us();  // its agent has time to find us
         refresh_hardware(node);
-        engine_.apply(engine::NodeSet{*node.inventory});
+        engine_.apply(engine::NodeSet{node.inventory});
         if (node.state.draining || node.state.closed()) engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
         if (!node.state.taints.empty()) engine_.apply(engine::NodeTaints{name, node.state.taints});
         if (!node.state.maintenance.empty()) engine_.apply(engine::NodeMaintenance{name, node.state.maintenance});
@@ -103,7 +105,6 @@ Result<void> Scheduler::Impl::load_nodes() {
 
 Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     constexpr std::string_view prefix = "job/";
-    codec::SharedPool pool;  // equal specs become one
     std::vector<Job*> read;  // by id: a job's status comes in the order of the ids, its spec after it, mostly at once
     std::pair<std::string, Job*> last;
     const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
@@ -120,14 +121,14 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
             read.push_back(job);
             return read_object(key, value, job->s);
         }
-        auto fixed = std::make_shared<StoredSpec>();
-        CRATER_TRY_VOID(read_object(key, value, *fixed, &pool));
+        auto fixed = std::make_shared<FixedJob>();
+        CRATER_TRY_VOID(say_which(key, read_stored_job(value, *fixed, outlines_)));
         job->fixed = std::move(fixed);
         return {};
     };
     CRATER_TRY_VOID(env_.store.for_each(prefix, take));
     for (const auto& [id, job] : jobs_)
-        if (!job->fixed || !job->fixed->spec || job->id() != id || !job->s.status || job->status().id != id)
+        if (!job->fixed || !job->fixed->outline || job->id() != id || !job->s.status || job->status().id != id)
             return fail(Code::internal, "the stored job " + id + " is incomplete");
     std::vector<Job*> live;
     for (Job* job : read) {
@@ -153,7 +154,7 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
 void Scheduler::Impl::facts_of(Job& job) {
     const JobStatus& status = job.status();
     engine_.apply(engine::JobAdded{{.id = job.id(),
-                                    .spec = job.spec(),
+                                    .spec = job.outline(),
                                     .queue = job.fixed->queue,
                                     .tenant = job.fixed->tenant,
                                     .priority = static_cast<int>(job.fixed->priority),

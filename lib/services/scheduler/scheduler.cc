@@ -187,6 +187,7 @@ void Scheduler::Impl::sweep() {
     check_heartbeats();
     check_maintenance();
     defrag_now_and_then();
+    relieve_cards();
     for (auto& [name, queue] : queues_) {
         if (!queue.waits_changed) continue;
         queue.waits_changed = false;

@@ -165,20 +165,34 @@ TEST(Stored, the_size_of_a_stored_value_has_no_limit) {
     EXPECT_EQ(stored_object<StoredStatus>(value)->status->tasks.size(), 4096u);
 }
 
-// The elements of an array, and equal jobs after a start, have one spec in memory.
-TEST(Stored, equal_specs_are_read_once) {
+// What equal jobs are decided by lies in memory once, also where their names and commands differ.
+TEST(Stored, equal_outlines_are_one_object_and_specs_come_back_whole) {
+    JobSpec spec = gpu_job();
+    spec.env = {{"EPOCHS", "10"}};
     StoredSpec a, b;
     a.id = "a";
+    a.spec = spec;
     b.id = "b";
-    a.spec = std::make_shared<const JobSpec>(gpu_job());
-    b.spec = std::make_shared<const JobSpec>(gpu_job());
-    codec::SharedPool pool;
-    StoredSpec a2, b2;
-    ASSERT_TRUE(read_stored(stored_value(a), a2, &pool));
-    ASSERT_TRUE(read_stored(stored_value(b), b2, &pool));
-    EXPECT_EQ(a2.spec, b2.spec);
+    b.spec = spec;
+    b.spec.name = "another";
+    b.spec.command.argv = {"/bin/other"};
+    Outlines outlines;
+    FixedJob a2, b2;
+    ASSERT_TRUE(read_stored_job(stored_value(a), a2, outlines));
+    ASSERT_TRUE(read_stored_job(stored_value(b), b2, outlines));
+    EXPECT_EQ(a2.outline, b2.outline);
+    EXPECT_TRUE(a2.outline->command.argv.empty());
+    EXPECT_EQ(codec::write_json(a2.outline->resources), codec::write_json(spec.resources));
     EXPECT_EQ(b2.id, "b");
-    EXPECT_EQ(codec::write_json(*a2.spec), codec::write_json(gpu_job()));
+    EXPECT_EQ(b2.name(), "another");
+    EXPECT_EQ(codec::write_json(*a2.spec()), codec::write_json(spec));
+    EXPECT_EQ(codec::write_json(*b2.spec()), codec::write_json(b.spec));
+    EXPECT_EQ(stored_job(b2), stored_value(b)) << "written as it was read";
+
+    b.spec.resources.cpu.cores = MilliCpu(7'000);
+    FixedJob c;
+    ASSERT_TRUE(read_stored_job(stored_value(b), c, outlines));
+    EXPECT_NE(c.outline, a2.outline);
 }
 
 }  // namespace

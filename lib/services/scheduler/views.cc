@@ -130,7 +130,7 @@ void Scheduler::Impl::gather() {
         job->touched = false;
         if (job->fresh) {
             job->fresh = false;
-            write("job/" + job->id() + "/spec", stored_value(*job->fixed));
+            write("job/" + job->id() + "/spec", stored_job(*job->fixed));
         }
         write("job/" + job->id(), stored_value(job->s));
         open_.update.jobs.push_back(record_of(*job));

@@ -18,18 +18,19 @@
 namespace crater::scheduler {
 
 class Scheduler;
-struct StoredSpec;
+struct FixedJob;
 
 // One job as others may see it: two immutable objects that the scheduler holds too, so that what is known of a job lies in memory once.
 class JobRecord {
   public:
     const std::string& id() const;
-    const std::string& name() const;  // the id when it has none
+    std::string name() const;  // the id when it has none
     const std::string& tenant() const;
     const std::string& queue() const;
     const std::string& user() const;
     std::int64_t priority() const;
-    const JobSpec& spec() const;  // secrets in clear: mask before showing
+    Result<JobSpec> spec() const;    // secrets in clear: mask before showing
+    const JobSpec& outline() const;  // what decides where and when it runs, and what lists show
     const JobStatus& status() const { return *status_; }
     const std::vector<std::string>& notes() const;
     const std::string& document_hash() const;  // of the submitted document, for idempotency
@@ -38,7 +39,7 @@ class JobRecord {
 
   private:
     friend class Scheduler;
-    std::shared_ptr<const StoredSpec> fixed_;
+    std::shared_ptr<const FixedJob> fixed_;
     std::shared_ptr<const JobStatus> status_;
     bool simulated_ = false, advisory_ = false;
 };
