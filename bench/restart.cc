@@ -77,9 +77,6 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             spec.tasks = small ? 1 : 2 + static_cast<std::int64_t>(rng.below(2));
             engine::EngineJob job;
             job.id = "job-" + std::to_string(1000000 + static_cast<int>(specs.size()));
-            scheduler::FixedJob kept;
-            if (!scheduler::keep_spec(kept, spec, outlines)) std::exit(1);
-            job.spec = kept.outline;
             job.queue = "q";
             job.tenant = "team/" + std::to_string(rng.below(20));
             job.submitted = noon;
@@ -91,6 +88,9 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             fixed.document_hash = sha256_hex(job.id);
             fixed.submitted = noon;
             fixed.spec = spec;
+            scheduler::FixedJob kept;
+            if (!scheduler::keep_job(kept, fixed, outlines)) std::exit(1);
+            job.spec = kept.outline;
             cluster.engine.apply(engine::JobAdded{std::move(job)});
         }
         const auto plan = cluster.engine.pass(noon, {.placements_max = 5000, .evaluations_max = 10'000'000});
@@ -108,7 +108,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
                 status.tasks.push_back(std::move(task));
                 ++placed;
             }
-            stored.status = std::make_shared<const JobStatus>(std::move(status));
+            stored.status = std::move(status);
             running.emplace(placement.job, std::move(stored));
             ++made;
         }

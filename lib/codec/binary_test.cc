@@ -73,8 +73,10 @@ TEST(Binary, the_form_stays_what_stores_hold) {
 TEST(Binary, parts_are_found_without_reading_the_rest) {
     EachForm whole;
     const std::string bytes = write_binary(whole);
-    EXPECT_EQ(*binary_text(bytes, "text"), "ab");
-    EXPECT_EQ(*binary_text(bytes, "nothing of this name"), "");
+    EXPECT_EQ(*binary_text(bytes, {"text"}), "ab");
+    EXPECT_EQ(*binary_text(bytes, {"nothing of this name"}), "");
+    EXPECT_EQ(*binary_text(bytes, {"mount", "source"}), "/a");
+    EXPECT_EQ(*binary_text(bytes, {"nothing of this name", "source"}), "");
     const auto mount = binary_part(bytes, "mount");
     ASSERT_TRUE(mount && *mount);
     EXPECT_EQ(**mount, write_binary(whole.mount));
@@ -99,9 +101,9 @@ TEST(Binary, parts_of_what_is_no_value_are_an_error) {
         const auto less = binary_without(cut, unwanted);
         EXPECT_EQ(less.has_value(), read_binary<EachForm>(cut).has_value()) << size;
         EXPECT_EQ(binary_part(cut, "mount").has_value(), less.has_value()) << size;
-        EXPECT_EQ(binary_text(cut, "text").has_value(), less.has_value()) << size;
+        EXPECT_EQ(binary_text(cut, {"text"}).has_value(), less.has_value()) << size;
     }
-    EXPECT_FALSE(binary_text(R"({"text": "ab"})", "text"));
+    EXPECT_FALSE(binary_text(R"({"text": "ab"})", {"text"}));
 }
 
 struct Old {

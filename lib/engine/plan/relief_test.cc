@@ -97,6 +97,7 @@ TEST_F(Relief, no_inference_stops_for_training_nor_what_may_not_be_stopped) {
     told(1);
     EXPECT_EQ(told(61), Names{});
     use("n1", 20'000);
+    told(62);
     start(share("training", 700));
     use("n1", 38'000);
     told(70);

@@ -3,6 +3,7 @@
 
 #include "crater/codec/binary.h"
 #include "crater/scheduler/stored_json.h"
+#include "profiles.h"
 #include "records.h"
 #include "test_world.h"
 
@@ -17,7 +18,7 @@ std::vector<std::string> problems() {
 }
 
 TEST(Stored, every_stored_object_can_be_kept_in_full) {
-    const auto found = problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback, NodeInventory, Tenant, Token,
+    const auto found = problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback, StoredProfile, NodeInventory, Tenant, Token,
                                 engine::Settings>();
     EXPECT_EQ(found, std::vector<std::string>());
 }
@@ -155,14 +156,14 @@ TEST(Stored, the_size_of_a_stored_value_has_no_limit) {
         status.tasks[i].detail = std::string(400, 'x');
     }
     StoredStatus stored;
-    stored.status = std::make_shared<const JobStatus>(status);
+    stored.status = status;
     const std::string json = codec::write_json(stored, {.reveal = true});
     ASSERT_GT(json.size(), codec::document_bytes_max);
     const auto read = stored_object<StoredStatus>(json);
     ASSERT_TRUE(read) << read.error().text();
     const std::string value = stored_value(*read);
     EXPECT_EQ(value, stored_value(stored));
-    EXPECT_EQ(stored_object<StoredStatus>(value)->status->tasks.size(), 4096u);
+    EXPECT_EQ(stored_object<StoredStatus>(value)->status.tasks.size(), 4096u);
 }
 
 // What equal jobs are decided by lies in memory once, also where their names and commands differ.
@@ -172,6 +173,8 @@ TEST(Stored, equal_outlines_are_one_object_and_specs_come_back_whole) {
     StoredSpec a, b;
     a.id = "a";
     a.spec = spec;
+    a.user = "ann";
+    a.notes = {"one", "two"};
     b.id = "b";
     b.spec = spec;
     b.spec.name = "another";
@@ -185,6 +188,9 @@ TEST(Stored, equal_outlines_are_one_object_and_specs_come_back_whole) {
     EXPECT_EQ(codec::write_json(a2.outline->resources), codec::write_json(spec.resources));
     EXPECT_EQ(b2.id, "b");
     EXPECT_EQ(b2.name(), "another");
+    EXPECT_EQ(a2.user(), "ann");
+    EXPECT_EQ(a2.notes(), a.notes);
+    EXPECT_EQ(a2.document_hash(), "");
     EXPECT_EQ(codec::write_json(*a2.spec()), codec::write_json(spec));
     EXPECT_EQ(codec::write_json(*b2.spec()), codec::write_json(b.spec));
     EXPECT_EQ(stored_job(b2), stored_value(b)) << "written as it was read";

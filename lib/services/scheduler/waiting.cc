@@ -109,7 +109,7 @@ Scheduler::Impl::WaitingKinds Scheduler::Impl::waiting_kinds(std::size_t looks) 
     WaitingKinds out;
     for (; looks > 0; --looks) {
         Job* job = next_waiting();
-        if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
+        if (!job || job->blocked || !job->known_to_engine || job->s().stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
         out.jobs.push_back(job);
         const std::uint64_t key = kind_of(*job);
         if (!out.keys.insert(key).second) continue;

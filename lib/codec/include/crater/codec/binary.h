@@ -16,6 +16,7 @@
 // FieldOptions hold as for documents. Pure; callable from any thread.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -81,8 +82,8 @@ Result<T> read_binary(std::string_view bytes, SharedPool* pool = nullptr) {
 //
 // The struct in the field `name` as a value of its own; absent when the field is.
 Result<std::optional<std::string>> binary_part(std::string_view value, std::string_view name);
-// The text in the field `name`, within `value`; empty when the field is absent.
-Result<std::string_view> binary_text(std::string_view value, std::string_view name);
+// The text in the field at the end of `path`, which leads through structs, within `value`; empty when it is absent.
+Result<std::string_view> binary_text(std::string_view value, std::initializer_list<std::string_view> path);
 // The value without the fields of these names.
 Result<std::string> binary_without(std::string_view value, std::span<const std::string_view> names);
 // The value with one more field, a struct, behind the others: `part` is a value too.
