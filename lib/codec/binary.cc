@@ -584,7 +584,9 @@ Result<std::optional<std::string>> binary_part(std::string_view value, std::stri
 Result<std::string> binary_without(std::string_view value, std::span<const std::string_view> names) {
     std::vector<std::uint32_t> unwanted;
     for (const auto name : names) unwanted.push_back(key_of(name, sized) >> 2);
-    std::string out(1, version);
+    std::string out;
+    out.reserve(value.size());
+    out += version;
     CRATER_TRY(fields, fields_of(value));
     CRATER_TRY_VOID(each_field(fields, [&](std::uint32_t key, std::string_view, std::string_view bytes) {
         if (std::find(unwanted.begin(), unwanted.end(), key >> 2) == unwanted.end()) out += bytes;

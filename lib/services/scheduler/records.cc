@@ -106,7 +106,7 @@ Result<void> keep_packed(FixedJob& job, std::string_view value, Outlines& outlin
     CRATER_TRY(outline, outlines.of(*spec));
     job.outline = std::move(outline);
     CRATER_TRY(packed, codec::binary_without(value, of_place));
-    job.packed = std::make_shared<const std::string>(std::move(packed));
+    job.packed = std::make_shared<const std::string>(packed.begin(), packed.end());  // with no room to spare
     return {};
 }
 

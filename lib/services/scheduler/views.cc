@@ -175,9 +175,9 @@ void Scheduler::Impl::gather() {
             job->fresh = false;
             write("job/" + job->id() + "/spec", stored_job(*job->fixed));
         }
-        auto value = std::make_shared<const std::string>(stored_value(job->s()));
-        write("job/" + job->id(), *value);
-        job->keep(std::move(value));
+        std::string value = stored_value(job->s());
+        job->keep(std::make_shared<const std::string>(value.begin(), value.end()));  // with no room to spare
+        write("job/" + job->id(), std::move(value));
         open_.update.jobs.push_back(record_of(*job));
         if (job->retired) open_.retired.push_back(job->id());
     }
