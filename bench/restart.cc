@@ -35,10 +35,11 @@ std::string hex(std::uint64_t n) {
     return text;
 }
 
-std::int64_t resident_mib() {
+// "VmHWM:" the most that was ever resident, "VmRSS:" what is now.
+std::int64_t resident_mib(std::string_view field) {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);)
-        if (line.starts_with("VmHWM:")) return std::atoll(line.c_str() + 6) / 1024;
+        if (line.starts_with(field)) return std::atoll(line.c_str() + field.size()) / 1024;
     return 0;
 }
 
@@ -59,6 +60,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
     const auto mix = requests_of(shared);
     Cluster cluster(nodes, Policy::best_fit, mix);
     std::map<std::string, scheduler::StoredSpec> specs;
+    scheduler::Outlines outlines;
     std::map<std::string, scheduler::StoredStatus> running;
     int placed = 0, made = 0;
     SeededRng rng(1);
@@ -76,7 +78,6 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             spec.tasks = small ? 1 : 2 + static_cast<std::int64_t>(rng.below(2));
             engine::EngineJob job;
             job.id = "job-" + std::to_string(1000000 + static_cast<int>(specs.size()));
-            job.spec = std::make_shared<JobSpec>(spec);
             job.queue = "q";
             job.tenant = "team/" + std::to_string(rng.below(20));
             job.submitted = noon;
@@ -87,7 +88,10 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             fixed.user = "ann";
             fixed.document_hash = sha256_hex(job.id);
             fixed.submitted = noon;
-            fixed.spec = job.spec;
+            fixed.spec = spec;
+            scheduler::FixedJob kept;
+            if (!scheduler::keep_job(kept, fixed, outlines)) std::exit(1);
+            job.spec = kept.outline;
             cluster.engine.apply(engine::JobAdded{std::move(job)});
         }
         const auto plan = cluster.engine.pass(noon, {.placements_max = 5000, .evaluations_max = 10'000'000});
@@ -105,7 +109,7 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
                 status.tasks.push_back(std::move(task));
                 ++placed;
             }
-            stored.status = std::make_shared<const JobStatus>(std::move(status));
+            stored.status = std::move(status);
             running.emplace(placement.job, std::move(stored));
             ++made;
         }
@@ -171,7 +175,7 @@ int read_all(const std::string& path) {
     });
     if (!read) return std::fprintf(stderr, "%s\n", read.error().text().c_str()), 1;
     std::printf("{\"seconds\": %.3f, \"rows\": %zu, \"value_mib\": %.1f, \"resident_mib\": %ld}\n", now_s() - began, rows,
-                static_cast<double>(bytes) / (1 << 20), resident_mib());
+                static_cast<double>(bytes) / (1 << 20), resident_mib("VmHWM:"));
     return 0;
 }
 
@@ -248,13 +252,14 @@ int measure(const std::string& path, int nodes) {
         });
     });
     loop.run();
+    const std::int64_t most = resident_mib("VmHWM:"), now = resident_mib("VmRSS:");  // before all rows are copied below
     const auto cluster = service.read().cluster();
     std::int64_t tasks = 0;
     for (const auto& row : service.read().nodes({}, false, static_cast<std::size_t>(nodes), {}).items) tasks += row.tasks;
     std::printf("{\"seconds\": %.3f, \"cpu_seconds\": %.3f, \"open_seconds\": %.3f, \"recovery_seconds\": %.3f, \"first_decision_seconds\": %.3f, "
-                "\"jobs\": %ld, \"tasks\": %ld, \"verified\": %s, \"placed\": %s, \"resident_mib\": %ld}\n",
+                "\"jobs\": %ld, \"tasks\": %ld, \"verified\": %s, \"placed\": %s, \"resident_mib\": %ld, \"resident_after_mib\": %ld}\n",
                 decided_at - began, cpu_s() - began_cpu, opened_at - began, recovered_at - opened_at, decided_at - recovered_at,
-                cluster.jobs.at("Running"), tasks, verified ? "true" : "false", decided_at > 0 ? "true" : "false", resident_mib());
+                cluster.jobs.at("Running"), tasks, verified ? "true" : "false", decided_at > 0 ? "true" : "false", most, now);
     std::fflush(stdout);
     std::_Exit(verified && decided_at > 0 ? 0 : 1);  // taking it all apart is no part of a restart
 }

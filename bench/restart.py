@@ -47,7 +47,7 @@ row.update({"all_seconds": [run["seconds"] for run in runs], "all_cpu_seconds": 
             "load_average": round(os.getloadavg()[0], 1)})
 row["ratio"] = round(row["json_cpu_seconds"] / row["cpu_seconds"], 1)
 print(f"{row['jobs']:,} jobs, {row['tasks']:,} tasks, {made['nodes']:,} nodes: first decision after {row['seconds']:.2f} s ({row['cpu_seconds']:.2f} s of CPU), "
-      f"{row['resident_mib']} MiB (goals: 2 s, 300 MB); reading the rows alone {row['reading_seconds']:.2f} s; values as JSON {row['json_seconds']:.2f} s "
+      f"{row['resident_mib']} MiB = {row['resident_mib'] * 1.048576:.0f} MB at most, {row['resident_after_mib']} MiB afterwards (goals: 2 s, 300 MB); reading the rows alone {row['reading_seconds']:.2f} s; values as JSON {row['json_seconds']:.2f} s "
       f"({row['json_cpu_seconds']:.2f} s of CPU), {row['json_resident_mib']} MiB; machine load {row['load_average']}")
 print(json.dumps({"bench": "restart", **row, "simulated": True}))
 sys.exit(0)

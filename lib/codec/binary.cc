@@ -1,5 +1,6 @@
 #include "crater/codec/binary.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -443,15 +444,17 @@ class BinaryReader final : public Visitor {
         const auto [begin, end] = run.pool->by_hash_.equal_range(hash);
         for (auto it = begin; it != end; ++it) {
             if (it->second.type != type.element) continue;
+            const std::shared_ptr<const void> known = it->second.object.lock();
+            if (!known) continue;
             std::string bytes;
             BinaryWriter writer(bytes, *layout);
-            type.element->visit(writer, const_cast<void*>(it->second.object.get()));
+            type.element->visit(writer, const_cast<void*>(known.get()));
             if (bytes != found.bytes) continue;
-            type.adopt(object, it->second.object);
+            type.adopt(object, known);
             return true;
         }
         if (!get(found, type.append(object), *type.element, layout, options, run, depth)) return false;
-        run.pool->by_hash_.emplace(hash, SharedPool::Held{type.element, type.owner(object)});
+        run.pool->add(hash, {type.element, type.owner(object)});
         return true;
     }
 
@@ -512,7 +515,91 @@ class BinaryReader final : public Visitor {
     std::vector<Found> many_;
 };
 
+std::size_t SharedPool::objects() const {
+    return static_cast<std::size_t>(
+        std::count_if(by_hash_.begin(), by_hash_.end(), [](const auto& entry) { return !entry.second.object.expired(); }));
+}
+
+void SharedPool::add(std::uint64_t hash, Known known) {
+    if (by_hash_.size() >= sweep_at_) {
+        std::erase_if(by_hash_, [](const auto& entry) { return entry.second.object.expired(); });
+        sweep_at_ = std::max<std::size_t>(64, 2 * by_hash_.size());
+    }
+    by_hash_.emplace(hash, std::move(known));
+}
+
 bool is_binary(std::string_view bytes) { return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20; }
+
+// ---- parts ----
+
+namespace {
+
+Error no_value() { return {Code::invalid, "the bytes end within a value or are none of ours", {}, {}}; }
+
+Result<std::string_view> fields_of(std::string_view value) {
+    if (value.empty() || value.front() != version) return fail(no_value());
+    return value.substr(1);
+}
+
+// Hands out each field: its key, its content, and all its bytes.
+template <class Use>
+Result<void> each_field(std::string_view fields, Use use) {
+    Input in{fields};
+    while (!in.rest.empty()) {
+        const std::string_view before = in.rest;
+        const auto key = static_cast<std::uint32_t>(in.little_endian(3));
+        const Found found = in.content(key & 3);
+        if (!in.good) return fail(no_value());
+        use(key, found.bytes, before.substr(0, before.size() - in.rest.size()));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::string_view> binary_text(std::string_view value, std::initializer_list<std::string_view> path) {
+    CRATER_TRY(out, fields_of(value));
+    for (const auto name : path) {
+        std::string_view found;
+        CRATER_TRY_VOID(each_field(out, [&, wanted = key_of(name, sized)](std::uint32_t key, std::string_view content, std::string_view) {
+            if (key == wanted) found = content;
+        }));
+        out = found;
+    }
+    return out;
+}
+
+Result<std::optional<std::string>> binary_part(std::string_view value, std::string_view name) {
+    std::optional<std::string> out;
+    CRATER_TRY(fields, fields_of(value));
+    CRATER_TRY_VOID(each_field(fields, [&, wanted = key_of(name, sized)](std::uint32_t key, std::string_view content, std::string_view) {
+        if (key != wanted) return;
+        out.emplace().reserve(content.size() + 1);
+        *out += version;
+        *out += content;
+    }));
+    return out;
+}
+
+Result<std::string> binary_without(std::string_view value, std::span<const std::string_view> names) {
+    std::vector<std::uint32_t> unwanted;
+    for (const auto name : names) unwanted.push_back(key_of(name, sized) >> 2);
+    std::string out;
+    out.reserve(value.size());
+    out += version;
+    CRATER_TRY(fields, fields_of(value));
+    CRATER_TRY_VOID(each_field(fields, [&](std::uint32_t key, std::string_view, std::string_view bytes) {
+        if (std::find(unwanted.begin(), unwanted.end(), key >> 2) == unwanted.end()) out += bytes;
+    }));
+    return out;
+}
+
+std::string binary_with(std::string value, std::string_view name, std::string_view part) {
+    const std::uint32_t key = key_of(name, sized);
+    for (const int shift : {0, 8, 16}) value += static_cast<char>(key >> shift);
+    append_text(value, part.substr(1));
+    return value;
+}
 
 namespace {
 

@@ -32,6 +32,7 @@ Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) con
 }
 DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
 Result<WhatIf> Engine::what_if(const Supposed& supposed, Instant now) const { return impl_->what_if(supposed, now); }
+std::vector<Preemption> Engine::relieve_cards(Instant now) { return impl_->relieve_cards(now); }
 std::vector<Preemption> Engine::start_defrag(const DefragOptions& options, Instant now) { return impl_->start_defrag(options, now); }
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
     return impl_->would_preempt(job, now);
@@ -97,7 +98,7 @@ void Engine::Impl::on(const NodeSet& fact) {
         Allocation allocation;
     };
     std::vector<Moved> moved;
-    if (const int n = cluster_.find(fact.inventory.name); n >= 0) {
+    if (const int n = cluster_.find(fact.inventory->name); n >= 0) {
         for (const auto& held : held_on_[static_cast<std::size_t>(n)])
             moved.push_back({&job(held.job).tasks[static_cast<std::size_t>(held.task)].slices, {}});
         for (const int p : preemptors_)
@@ -110,8 +111,8 @@ void Engine::Impl::on(const NodeSet& fact) {
     }
     ++holdings_;
     const int types = cluster_.type_count();
-    const int known = cluster_.find(fact.inventory.name);
-    if (known < 0 || !areas_.stands_still(cluster_, known, fact.inventory)) areas_.forget();
+    const int known = cluster_.find(fact.inventory->name);
+    if (known < 0 || !areas_.stands_still(cluster_, known, *fact.inventory)) areas_.forget();
     const int n = cluster_.set_node(fact.inventory);
     if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();  // a shape may take another part of the new cards
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));
@@ -121,7 +122,7 @@ void Engine::Impl::on(const NodeSet& fact) {
         part.slices->crowd = crowd;
         cluster_.book(*part.slices, 1);
     }
-    set_fact(node_facts_[fact.inventory.name], fact_hash(FactKind::node, fact.inventory));
+    set_fact(node_facts_[fact.inventory->name], fact_hash(FactKind::node, *fact.inventory));
     gained(n);
 }
 
@@ -181,7 +182,8 @@ void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
     const bool other_order = queue.spec.order != fact.queue.order;
-    const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio;
+    const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio ||
+                              queue.spec.weights != fact.queue.weights;
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
@@ -206,7 +208,9 @@ void Engine::Impl::on(const QueueSet& fact) {
 Shape Engine::Impl::shape_of(const JobSpec& spec, const std::string& queue, int crowd) const {
     const int q = backlog_.find(queue);
     const Policy policy = q < 0 ? QueueSpec{}.policy : backlog_.queue(q).spec.policy;
-    return make_shape(spec, policy, cluster_, {crowd, cluster_.maintained(), q < 0 ? 0 : queue_overcommit(q)});
+    Around around{.crowd = crowd, .maintenance = cluster_.maintained()};
+    if (q >= 0) around.overcommit = queue_overcommit(q), around.weights = &backlog_.queue(q).spec.weights;
+    return make_shape(spec, policy, cluster_, around);
 }
 
 Shape Engine::Impl::shape_of(const JobSlot& slot) const { return shape_of(*slot.info.spec, slot.info.queue, slot.crowd); }

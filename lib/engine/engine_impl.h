@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,7 @@ class Engine::Impl {
     // plan/
     Result<WhatIf> what_if(const Supposed& supposed, Instant now);
     std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
+    std::vector<Preemption> relieve_cards(Instant now);
     std::vector<std::string> waiting(const std::string& queue) const;
     std::vector<NodeBook> books() const;
     Result<NodeBook> book(const std::string& node) const;
@@ -154,7 +156,8 @@ class Engine::Impl {
     Outcome fill(JobSlot& job, Foresight foresight = Foresight::predict);
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
-    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, Trace& trace);
+    bool has_plugins(const JobSlot& job) const;
+    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, const std::function<std::vector<Spot>(std::size_t)>& top, Trace& trace);
     Spot ask_about(const JobSlot& job, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses, Trace& trace);
     NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
@@ -300,6 +303,12 @@ class Engine::Impl {
     class Mover;
     struct Rearrangement;
     std::optional<Rearrangement> rearrange(const DefragOptions& options, Instant now);
+    void start_move(JobSlot& job, std::vector<Slices> to);
+    void start_stop(JobSlot& job);
+    // Cards above the watermark (plan/relief.cc)
+    JobSlot* who_makes_room(int node, std::size_t card, Instant now);
+    std::vector<Slices> place_elsewhere(const JobSlot& job);
+    std::map<std::pair<int, std::size_t>, Instant> above_since_;  // (node, card): since which call it has been, or made room last
     struct Supposition {
         Supposition(Impl& engine, const EngineJob& request);
         ~Supposition();

@@ -410,13 +410,15 @@ struct Life {
     int next = 0;
 
     bool sampled = false;
+    QueueSpec packed{.name = "packed", .policy = Policy::binpack, .priority = {500}};
 
     explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(without_places(settings)) {
         naive.ratio = settings.memory_overcommit_ratio;
         if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
         QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
         engine.apply(QueueSet{wide});
-        add_queue(engine, "packed", Policy::binpack);
+        if (rng.below(2)) packed.weights.fit = 5;  // where it goes, not whether it fits
+        engine.apply(QueueSet{packed});
         const auto nodes = 1 + rng.below(3);
         for (std::uint64_t i = 0; i < nodes; ++i) set_node("n" + std::to_string(i));
     }
@@ -630,7 +632,7 @@ TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decide
         }
         for (const auto& fact : facts) rebuilt.apply(fact);
         rebuilt.apply(Remembered{life.engine.learned()});
-        add_queue(rebuilt, "packed", Policy::binpack);
+        rebuilt.apply(QueueSet{life.packed});
         add_queue(rebuilt, "wide", Policy::spread);
         ASSERT_EQ(rebuilt.state_hash(), life.engine.state_hash()) << "seed " << seed;
         const auto a = life.engine.books(), b = rebuilt.books();

@@ -73,7 +73,7 @@ std::vector<FreeSlice> Engine::Impl::largest_free() const {
             auto [it, fresh] = by_model.try_emplace(
                 type.model, FreeSlice{.model = type.model, .simulated = true, .largest = {}, .node = {}});
             FreeSlice& free = it->second;
-            free.simulated &= node.inventory.simulated;
+            free.simulated &= node.inventory->simulated;
             if (!node.takes_work() || !node.cards[c].usable) continue;
             const CardUse& used = cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c];
             const bool untouched = used.tasks == 0;

@@ -3,7 +3,6 @@
 
 #include "engine_impl.h"
 #include "place/level.h"
-#include "place/policy.h"
 #include "score/score.h"
 
 namespace crater::engine {
@@ -18,7 +17,7 @@ double mean(const std::vector<ScoreTerm>& terms) {
 std::vector<ScoreTerm> weighted_terms(const Look& look) {
     std::vector<ScoreTerm> out;
     if (!look.choice()) return out;
-    const auto weights = weights_of(look.shape.policy);
+    const auto& weights = look.shape.weights;
     const auto scores = score::table();
     for (std::size_t i = 0; i < scores.size(); ++i)
         if (weights[i] > 0) out.push_back({std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});

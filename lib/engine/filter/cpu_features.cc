@@ -6,7 +6,7 @@ namespace crater::engine::filter {
 namespace {
 
 std::string missing(const Look& look) {
-    const auto& have = look.node.inventory.cpu_features;
+    const auto& have = look.node.inventory->cpu_features;
     for (const auto& feature : look.shape.cpu_features)
         if (std::find(have.begin(), have.end(), feature) == have.end()) return feature;
     return {};

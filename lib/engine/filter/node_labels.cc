@@ -4,8 +4,8 @@ namespace crater::engine::filter {
 namespace {
 
 bool carries(const Node& node, const std::string& key, const std::string& value) {
-    const auto it = node.inventory.labels.find(key);
-    return it != node.inventory.labels.end() && it->second == value;
+    const auto it = node.inventory->labels.find(key);
+    return it != node.inventory->labels.end() && it->second == value;
 }
 
 bool node_labels_asked(const Shape& shape) { return !shape.node.labels.empty(); }

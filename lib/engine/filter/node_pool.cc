@@ -8,7 +8,7 @@ namespace {
 bool node_pool_asked(const Shape& shape) { return !shape.node.pool.empty(); }
 
 bool node_pool_passes(const Look& look) {
-    const auto& pools = look.node.inventory.pools;
+    const auto& pools = look.node.inventory->pools;
     return std::find(pools.begin(), pools.end(), look.shape.node.pool) != pools.end();
 }
 

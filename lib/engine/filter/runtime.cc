@@ -11,7 +11,7 @@ bool runtime_asked(const Shape& shape) {
 }
 
 bool runtime_passes(const Look& look) {
-    const auto& runtimes = look.node.inventory.runtimes;
+    const auto& runtimes = look.node.inventory->runtimes;
     const auto has = [&](std::string_view name) {
         return std::find(runtimes.begin(), runtimes.end(), name) != runtimes.end();
     };

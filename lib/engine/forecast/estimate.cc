@@ -46,9 +46,9 @@ std::string_view words_of(RunTimes::Basis basis) {
 std::string kind_of(const Cluster& cluster, const Node& node) {
     std::string out = std::to_string(node.card_type) + ' ' + std::to_string(node.cards.size()) + ' ' + std::to_string(node.mixed);
     const auto add = [&](std::string_view word) { out += '|', out += word; };
-    for (const auto& [key, value] : node.inventory.labels) add(key), add(value);
-    for (const auto& runtime : node.inventory.runtimes) add(runtime);
-    for (const auto& feature : node.inventory.cpu_features) add(feature);
+    for (const auto& [key, value] : node.inventory->labels) add(key), add(value);
+    for (const auto& runtime : node.inventory->runtimes) add(runtime);
+    for (const auto& feature : node.inventory->cpu_features) add(feature);
     for (const auto& taint : node.taints) add(taint.key), add(taint.value);
     for (const auto& disk : node.disks) add(std::to_string(disk.latency)), add(std::to_string(disk.size >> 30));
     (void)cluster;

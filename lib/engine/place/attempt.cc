@@ -69,7 +69,7 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
     // for no other job.
     const bool alone = shape.own_tasks_matter();
     const bool foresees = predicts() && !alone && foresight == Foresight::predict;
-    const bool asks = hooks_ && !alone && slot.queue >= 0 && !backlog_.queue(slot.queue).spec.plugins.empty();
+    const bool asks = !alone && has_plugins(slot);
     std::unique_ptr<Column> own_view;
     std::optional<Trace> later;  // of a task that is not the first
     if (alone) own_view = std::make_unique<Column>(), count_own_tasks(slot);
@@ -84,7 +84,8 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
         } else {
             Trace* seen = i == 0 ? &out.trace : foresees || asks ? &later.emplace() : nullptr;
             spot = seats_.best(slot.shape, looked_, seen);
-            if (spot && asks) spot = ask_plugins(slot, out.slices, *seen);
+            const auto top = [&](std::size_t count) { return seats_.top(slot.shape, count, looked_); };
+            if (spot && asks) spot = ask_plugins(slot, out.slices, top, *seen);
         }
         if (!spot) {
             out.kind = Outcome::no_room;

@@ -28,7 +28,7 @@ bool Engine::Impl::fill_near(const JobSlot& slot, std::vector<Slices>& slices, T
             if (fill_area(slot, level, area, slices, &trace)) return true;
             give_back(slot, slices, mark);
         }
-    trace = {};
+    if (!has_plugins(slot)) trace = {};  // what these said explains why it waits
     return false;
 }
 
@@ -84,7 +84,8 @@ bool Engine::Impl::fill_area(const JobSlot& slot, TopologyLevel level, int area,
     return fill_nodes(slot, wide.loose, slices, trace);
 }
 
-// Books tentatively as many of the waiting tasks as there is room for; true when that is all of them.
+// Books tentatively as many of the waiting tasks as there is room for; true when that is all of them. Without a trace only the room counts:
+// no plugin is asked.
 bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes, std::vector<Slices>& slices, Trace* trace) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto wanted = static_cast<std::size_t>(slot.waiting);
@@ -113,10 +114,28 @@ bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes
             if (lacks[f] > 0) trace->lacks[at++] = {static_cast<std::int32_t>(f), lacks[f]};
         if (ranking_of(shape.policy) == Ranking::weighted) trace->written = std::make_shared<DecisionTrace>(words(*trace));
     }
-    while (slices.size() < wanted) {
+    const auto best_by_policy = [&] {
         std::size_t best = nodes.size();
         for (std::size_t i = 0; i < nodes.size(); ++i)
             if (verdicts[i].fits() && (best == nodes.size() || verdicts[i].level > verdicts[best].level)) best = i;
+        return best;
+    };
+    const auto top = [&](std::size_t count) {
+        std::vector<Spot> spots;
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            if (verdicts[i].fits()) spots.push_back({nodes[i], verdicts[i].level, verdicts[i].card});
+        std::stable_sort(spots.begin(), spots.end(), [](const Spot& a, const Spot& b) { return a.level > b.level; });
+        if (spots.size() > count) spots.resize(count);
+        return spots;
+    };
+    const bool asks = trace && has_plugins(slot);
+    while (slices.size() < wanted) {
+        std::size_t best = best_by_policy();
+        if (asks && best < nodes.size()) {
+            Trace later;  // the record is of the first task
+            const Spot spot = ask_plugins(slot, slices, top, slices.empty() ? *trace : later);
+            best = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), spot ? spot.node : -1) - nodes.begin());
+        }
         if (best == nodes.size()) return false;
         const int n = nodes[best];
         Look look = look_at(n);
@@ -170,7 +189,7 @@ bool Engine::Impl::explain_topology(const JobSlot& slot, Why& out) {
         if (slices.size() > most) most = slices.size(), where = area;
         give_back(slot, slices, mark);
     }
-    if (where < 0 && slot.held == 0) return false;
+    if ((where < 0 && slot.held == 0) || most >= static_cast<std::size_t>(slot.waiting)) return false;
     const auto tasks = count_words(slot.waiting, "task", "tasks");
     if (slot.held > 0) {
         const int home = areas_.of(level, first_held(slot));

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "filter/filter.h"
-#include "place/policy.h"
 #include "score/score.h"
 
 namespace crater::engine {
@@ -15,7 +14,7 @@ bool is_asked(const Shape& shape, std::size_t position) { return shape.asked >> 
 // Of a weighted policy, in millionths: compared as whole numbers, so that no last bit of a sum decides.
 std::int32_t score_of(const Look& look) {
     const Choice& choice = *look.choice();
-    const auto weights = weights_of(look.shape.policy);
+    const auto& weights = look.shape.weights;
     const auto scores = score::table();
     double sum = 0, total = 0;
     for (std::size_t i = 0; i < scores.size(); ++i) {

@@ -249,6 +249,36 @@ TEST_F(Place, policies_pack_or_spread) {
     EXPECT_FALSE(wide.contains(*packed.begin()));
 }
 
+// What a queue weighs itself counts, for its jobs alone; what it does not name stays its policy's, or the settings'.
+TEST_F(Place, a_queue_has_weights_of_its_own) {
+    node(make_node("n1", 4));
+    node(make_node("n2", 4));
+    const auto only_on = [](JobMaker job, const char* name) {
+        job.spec.node.include = {name};
+        return job;
+    };
+    run({only_on(a_job("cards").gpus(3000).cpu(1000), "n1"), only_on(a_job("cores").cpu(20'000), "n2")});
+    const auto goes_to = [&](const PlacementWeights& weights) {
+        engine.apply(QueueSet{{.name = "wide", .policy = Policy::spread, .weights = weights}});
+        const auto trace = engine.would_place(a_job("asked").gpus(1000).queue("wide"), noon);
+        EXPECT_TRUE(trace && !trace->candidates.empty());
+        return trace->candidates.at(0);
+    };
+    const PlacementWeights load_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .interconnect = 0, .load = 7, .numa = 0};
+    auto cards = load_alone, cores = load_alone;
+    cards.w_cpu = cards.w_mem = cards.w_disk = 0;
+    cores.w_gpu = cores.w_mem = cores.w_disk = 0;
+    EXPECT_EQ(goes_to(cards).node, "n2");
+    EXPECT_EQ(goes_to(cores).node, "n1");
+    ASSERT_EQ(goes_to(cores).terms.size(), 1u);
+    EXPECT_EQ(goes_to(cores).terms[0].name, "load");
+    EXPECT_EQ(goes_to(cores).terms[0].weight, 7);
+
+    EXPECT_EQ(goes_to({}).node, "n2") << "the policy's own weights";
+    EXPECT_EQ(goes_to({.fit = 100, .load = 0}).node, "n1") << "the fewest cards are left there";
+    EXPECT_GT(goes_to({.fit = 100, .load = 0}).terms.size(), 2u);
+}
+
 TEST_F(Place, work_without_a_gpu_stays_off_gpu_nodes_while_others_have_room) {
     node(make_node("a-gpu", 4));
     node(make_node("b-plain", 0, 1));

@@ -81,6 +81,33 @@ TEST_P(Asked, each_task_of_a_gang_is_asked_about_with_those_before_it) {
     EXPECT_EQ(opinion.neighbours, 2);
 }
 
+// A gang that is to stand in one rack: its tasks go where the plugin wants them there, and to another rack where it wants none in this one.
+TEST_P(Asked, each_task_of_a_gang_placed_by_level_is_asked_about) {
+    for (int i = 0; i < 4; ++i) {
+        auto node = make_node("r" + std::to_string(i), 4);
+        node.labels["topology.rack"] = i < 2 ? "left" : "right";
+        engine.apply(NodeSet{node});
+    }
+    const auto gang = [](const char* id) {
+        auto job = a_job(id).gpus(1000).tasks(3);
+        job.spec.topology = {TopologyLevel::rack, true};
+        return job;
+    };
+    opinion.good = {{"r2", 0.1}, {"r3", 0.9}};
+    engine.apply(JobAdded{gang("a")});
+    const auto plan = engine.pass(noon);
+    ASSERT_EQ(plan.placements.size(), 1u);
+    for (const auto& [task, allocation] : engine.allocations(plan.placements[0])) EXPECT_EQ(allocation.node, "r3");
+    EXPECT_EQ(opinion.neighbours, 2);
+    const auto trace = engine.words(plan.placements[0].trace);
+    EXPECT_EQ(trace.candidates.at(0).terms.back().name, "plugin opinion");
+
+    opinion.good = {{"n0", 1}};  // which stands in no rack
+    engine.apply(JobAdded{gang("b")});
+    EXPECT_TRUE(engine.pass(noon).placements.empty());
+    EXPECT_EQ(engine.why("b", noon)->binding, "plugin");
+}
+
 TEST_P(Asked, a_node_far_down_the_order_is_found_when_all_before_it_are_turned_away) {
     for (int i = 100; i < 300; ++i) engine.apply(NodeSet{make_node("m" + std::to_string(i), 2)});
     opinion.good = {{"m287", 0.5}};

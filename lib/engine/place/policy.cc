@@ -1,8 +1,9 @@
 #include "place/policy.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
-#include <vector>
+#include <optional>
 
 #include "crater/base/error.h"
 #include "score/score.h"
@@ -30,31 +31,40 @@ constexpr Preset presets[] = {
 };
 // clang-format on
 
-std::vector<double> in_table_order(const Preset& preset) {
-    std::vector<double> out;
-    for (const auto* score : score::table()) {
-        double weight = 0;
+double preset_of(Policy policy, std::string_view score) {
+    for (const auto& preset : presets) {
+        if (preset.policy != policy) continue;
         for (const auto& row : preset.weights)
-            if (row.score == score->name) weight = row.weight;
-        out.push_back(weight);
+            if (row.score == score) return row.weight;
+        return 0;
     }
-    return out;
+    CRATER_CHECK(false, "the policy adds no weighted terms up");
+    return 0;
 }
+
+struct OwnWeight {
+    std::string_view score;
+    std::optional<double> PlacementWeights::*weight;
+};
+constexpr OwnWeight own_weights[] = {
+    {"capacity", &PlacementWeights::capacity},     {"disk", &PlacementWeights::disk},
+    {"fit", &PlacementWeights::fit},               {"fragmentation", &PlacementWeights::fragmentation},
+    {"gpu_thrift", &PlacementWeights::gpu_thrift}, {"interconnect", &PlacementWeights::interconnect},
+    {"load", &PlacementWeights::load},             {"numa", &PlacementWeights::numa},
+};
 
 }  // namespace
 
 bool packs(Policy policy) { return policy != Policy::spread; }
 
-std::span<const double> weights_of(Policy policy) {
-    static const auto all = [] {
-        std::vector<std::vector<double>> out;
-        for (const auto& preset : presets) out.push_back(in_table_order(preset));
-        return out;
-    }();
-    for (std::size_t i = 0; i < std::size(presets); ++i)
-        if (presets[i].policy == policy) return all[i];
-    CRATER_CHECK(false, "the policy adds no weighted terms up");
-    return {};
+std::vector<double> weights_of(Policy policy, const PlacementWeights& own) {
+    std::vector<double> out;
+    for (const auto* score : score::table()) {
+        const auto row = std::find_if(std::begin(own_weights), std::end(own_weights), [&](const OwnWeight& w) { return w.score == score->name; });
+        CRATER_CHECK(row != std::end(own_weights), "no queue can weigh the score " + std::string(score->name));
+        out.push_back((own.*row->weight).value_or(preset_of(policy, score->name)));
+    }
+    return out;
 }
 
 }  // namespace crater::engine

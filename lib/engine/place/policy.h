@@ -4,12 +4,14 @@
 #include <span>
 #include <string_view>
 
+#include <vector>
+
 #include "crater/model/tenant.h"
 
 namespace crater::engine {
 
 bool packs(Policy policy);  // fills nodes: the load and capacity terms are turned round
-// Weights in the order of score::table().
-std::span<const double> weights_of(Policy policy);
+// Weights in the order of score::table(): those of the policy, and what a queue has instead.
+std::vector<double> weights_of(Policy policy, const PlacementWeights& own);
 
 }  // namespace crater::engine

@@ -22,7 +22,7 @@ struct Yard {
             NodeInventory node = make_node("n" + std::to_string(n), n % 5 == 4 ? 0 : small ? 2 : 4, n % 2 + 1, small ? 16384 : 40960,
                                            small ? "t4" : "a100-pcie-40gb");
             if (mixed && n == 5) node.gpus[1].model = "t4";
-            cluster.set_node(node);
+            cluster.set_node(std::make_shared<const NodeInventory>(node));
         }
     }
 
@@ -42,7 +42,10 @@ struct Yard {
         }
         if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
         if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
-        return make_shape(job.spec, policy, cluster, {.overcommit = cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0});
+        PlacementWeights weights;
+        if (rng.below(3) == 0) weights.fit = static_cast<double>(rng.below(9)), weights.load = 0.5, weights.w_cpu = static_cast<double>(rng.below(2));
+        return make_shape(job.spec, policy, cluster,
+                          {.overcommit = cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0, .weights = &weights});
     }
 
     Spot looked_for(int shape) const {
@@ -58,8 +61,8 @@ struct Yard {
         switch (rng.below(12)) {
             case 0: cluster.set_flags(node(), rng.below(2) == 0, false); break;
             case 1: {
-                NodeInventory inventory = cluster.node(node()).inventory;
-                if (!inventory.gpus.empty() && held.empty()) inventory.gpus[0].healthy ^= true, cluster.set_node(inventory);
+                NodeInventory inventory = *cluster.node(node()).inventory;
+                if (!inventory.gpus.empty() && held.empty()) inventory.gpus[0].healthy ^= true, cluster.set_node(std::make_shared<const NodeInventory>(inventory));
                 break;
             }
             default:

@@ -5,6 +5,7 @@
 
 #include "filter/filter.h"
 #include "place/level.h"
+#include "place/policy.h"
 #include "state/fact_hash.h"
 
 namespace crater::engine {
@@ -77,6 +78,7 @@ std::string key_of(const Shape& s) {
     bytes.add(s.topology);
     bytes.add(s.numa);
     bytes.add(s.policy);
+    if (s.own_weights) bytes.add(*s.own_weights);
     return bytes.bytes();
 }
 
@@ -184,6 +186,11 @@ Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, con
     shape.numa = spec.numa_binding_policy;
     shape.policy = policy;
     shape.overcommit = around.overcommit;
+    if (ranking_of(policy) == Ranking::weighted) {
+        const PlacementWeights own = around.weights ? *around.weights : PlacementWeights{};
+        shape.weights = weights_of(policy, own);
+        if (own != PlacementWeights{}) shape.own_weights = std::make_shared<const PlacementWeights>(own);
+    }
     const auto filters = filter::table();
     for (std::size_t f = 0; f < filters.size(); ++f)
         if (filters[f]->asked(shape)) shape.asked |= std::uint64_t{1} << f;

@@ -61,6 +61,8 @@ struct Shape {
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
     std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
+    std::shared_ptr<const PlacementWeights> own_weights;  // its queue's; null: it has none
+    std::vector<double> weights;                          // of a weighted policy, in the order of score::table()
 
     std::uint64_t asked = 0;  // filters that concern it, by position in their table
 
@@ -84,6 +86,7 @@ struct Around {
     int crowd = -1;
     bool maintenance = false;     // some node has it ahead
     std::int64_t overcommit = 0;  // of the queue, in thousandths; 0: as all
+    const PlacementWeights* weights = nullptr;  // of the queue
 };
 Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, const Around& around);
 // Least part of a card's memory that is given out.

@@ -49,8 +49,8 @@ TopologyLevel Areas::above(TopologyLevel level) {
 
 bool Areas::stands_still(const Cluster& cluster, int n, const NodeInventory& inventory) {
     const Node& node = cluster.node(n);
-    return node.present && text_of(node.inventory, rack_label) == text_of(inventory, rack_label) &&
-           text_of(node.inventory, spine_label) == text_of(inventory, spine_label);
+    return node.present && text_of(*node.inventory, rack_label) == text_of(inventory, rack_label) &&
+           text_of(*node.inventory, spine_label) == text_of(inventory, spine_label);
 }
 
 void Areas::refresh(const Cluster& cluster) {
@@ -62,7 +62,7 @@ void Areas::refresh(const Cluster& cluster) {
         const Node& node = cluster.node(n);
         if (!node.present) continue;
         nodes[node.name].nodes = {n};
-        const std::string rack = text_of(node.inventory, rack_label), spine = text_of(node.inventory, spine_label);
+        const std::string rack = text_of(*node.inventory, rack_label), spine = text_of(*node.inventory, spine_label);
         if (!rack.empty()) racks[{rack, spine}].nodes.push_back(n);
         if (spine.empty()) continue;
         spines[spine].nodes.push_back(n);

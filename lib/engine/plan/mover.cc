@@ -281,22 +281,32 @@ std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options,
     const std::string who = plan->starts < 0 ? std::string() : job(plan->starts).info.id;
     for (auto& move : plan->moves) {
         JobSlot& slot = job(move.job);
-        slot.stopping = true;
-        stopping_.push_back(move.job);
         victims.push_back(move.job);
         out.push_back({slot.info.id, who,
                        "It moves to " + cluster_.node(move.to.front().node).name + " so that what is free lies together" +
                            (who.empty() ? "" : " and job " + who + " can start") + ": " + std::to_string(move.cost / 1000) + " GPU-seconds of work and restart."});
-        // Its new place is kept for it until it waits again and takes it.
-        slot.pledge = std::move(move.to);
-        for (auto& slices : slot.pledge) slices.cores.clear(), cluster_.book(slices, 1);
-        slot.moving = true;
-        preemptors_.push_back(slot.position);
-        ++pledged_priorities_[slot.info.priority];
+        start_move(slot, std::move(move.to));
     }
     if (plan->starts >= 0) wait_for(job(plan->starts), std::move(victims), std::move(plan->place));
-    ++holdings_;
     return out;
+}
+
+void Engine::Impl::start_stop(JobSlot& slot) {
+    slot.stopping = true;
+    stopping_.push_back(slot.position);
+    able_ = {};
+    ++holdings_;
+}
+
+// It stops, and its new place is kept for it until it waits again and takes it.
+void Engine::Impl::start_move(JobSlot& slot, std::vector<Slices> to) {
+    start_stop(slot);
+    slot.pledge = std::move(to);
+    for (auto& slices : slot.pledge) slices.cores.clear(), cluster_.book(slices, 1);
+    slot.moving = true;
+    preemptors_.push_back(slot.position);
+    slot.pledge_priority = slot.info.priority;
+    ++pledged_priorities_[slot.pledge_priority];
 }
 
 }  // namespace crater::engine

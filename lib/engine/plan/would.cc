@@ -15,8 +15,9 @@ Engine::Impl::Supposition::Supposition(Impl& engine, const EngineJob& request) :
     slot.queue = q;
     slot.tenant = e_.tenants_.nearest(request.tenant);
     slot.crowd = e_.cluster_.crowds().take(*request.spec);
-    slot.shape = e_.shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, e_.cluster_,
-                                            {slot.crowd, e_.cluster_.maintained(), q < 0 ? 0 : e_.queue_overcommit(q)}));
+    Around around{.crowd = slot.crowd, .maintenance = e_.cluster_.maintained()};
+    if (q >= 0) around.overcommit = e_.queue_overcommit(q), around.weights = &e_.backlog_.queue(q).spec.weights;
+    slot.shape = e_.shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, e_.cluster_, around));
     slot.tasks.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
     slot.waiting = static_cast<int>(slot.tasks.size());
 }

@@ -20,7 +20,9 @@ struct Shares {
 
 double load_value(const Look& look, const Choice& choice) {
     (void)choice;
-    const Settings& weights = look.settings();
+    const Settings& settings = look.settings();
+    const PlacementWeights* own = look.shape.own_weights.get();
+    const auto weight = [&](std::optional<double> PlacementWeights::*queue, double all) { return own ? (own->*queue).value_or(all) : all; };
     const Node& node = look.node;
     Shares shares;
     std::int64_t compute = 0;
@@ -30,13 +32,13 @@ double load_value(const Look& look, const Choice& choice) {
         live = std::max(live, node.live.gpus[c]);
     }
     const auto cards = static_cast<std::int64_t>(node.cards.size());
-    shares.add(weights.w_gpu, compute, cards * 1000, cards > 0 ? live / static_cast<int>(cards) : 0);
-    shares.add(weights.w_cpu, look.use().cpu, node.cpu, node.live.cpu);
-    shares.add(weights.w_mem, look.use().memory, node.memory, node.live.memory);
+    shares.add(weight(&PlacementWeights::w_gpu, settings.w_gpu), compute, cards * 1000, cards > 0 ? live / static_cast<int>(cards) : 0);
+    shares.add(weight(&PlacementWeights::w_cpu, settings.w_cpu), look.use().cpu, node.cpu, node.live.cpu);
+    shares.add(weight(&PlacementWeights::w_mem, settings.w_mem), look.use().memory, node.memory, node.live.memory);
     std::int64_t iops = 0, iops_all = 0;
     for (std::size_t k = 0; k < node.disks.size(); ++k)
         iops += look.disk(k).iops, iops_all += node.disks[k].iops;
-    shares.add(weights.w_disk, iops, iops_all, node.live.disk);
+    shares.add(weight(&PlacementWeights::w_disk, settings.w_disk), iops, iops_all, node.live.disk);
     const double used = shares.mean();
     return packs(look.shape.policy) ? used : 1 - used;
 }

@@ -62,13 +62,13 @@ int Cluster::find(const std::string& name) const {
     return it == positions_.end() ? -1 : it->second;
 }
 
-int Cluster::set_node(const NodeInventory& inventory) {
-    int n = find(inventory.name);
+int Cluster::set_node(std::shared_ptr<const NodeInventory> inventory) {
+    int n = find(inventory->name);
     if (n < 0) {
         n = size();
-        positions_.emplace(inventory.name, n);
-        nodes_.emplace_back().name = inventory.name;
-        nodes_.back().name_hash = hash64(inventory.name);
+        positions_.emplace(inventory->name, n);
+        nodes_.emplace_back().name = inventory->name;
+        nodes_.back().name_hash = hash64(inventory->name);
         versions_.push_back(0);
         conditions_.push_back(0);
         used_.add_node();
@@ -77,7 +77,7 @@ int Cluster::set_node(const NodeInventory& inventory) {
     }
     Node& node = at(n);
     node.present = true;
-    node.inventory = inventory;
+    node.inventory = std::move(inventory);
     node.live = {};
     build(node);
     ++node.hardware_version;
@@ -116,7 +116,7 @@ void Cluster::set_flags(int n, bool draining, bool lost) {
 
 bool Cluster::set_sample(int n, const NodeSample& sample) {
     Node& node = at(n);
-    if (node.inventory.simulated || !node.present) return false;
+    if (node.inventory->simulated || !node.present) return false;
     sampled_ = true;
     const bool first = node.live.at.ms == 0;  // what was not known may be less than what was feared
     Live live;

@@ -2,6 +2,7 @@
 // back by `undo_to`.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -36,7 +37,7 @@ class Cluster {
     std::uint64_t layout() const { return layout_; }
 
     // Nothing may be booked on the node while its hardware is exchanged.
-    int set_node(const NodeInventory& inventory);
+    int set_node(std::shared_ptr<const NodeInventory> inventory);
     void remove_node(int n);
     void set_flags(int n, bool draining, bool lost);
     void set_taints(int n, std::vector<Taint> taints);

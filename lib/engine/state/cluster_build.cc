@@ -48,7 +48,7 @@ int Cluster::intern(const CardType& type) {
 }
 
 void Cluster::build(Node& node) {
-    const auto& inventory = node.inventory;
+    const auto& inventory = *node.inventory;
     node.cpu = std::max<std::int64_t>(0, inventory.cpu.value);
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
     node.board = boards_.of(inventory, node.cpu, node.memory);
@@ -72,7 +72,7 @@ void Cluster::build(Node& node) {
 void Cluster::set_reserve(Node& node) {
     const double reserve = std::clamp(settings_.gpu_preprocessing_reserve, 0.0, 1.0);
     node.preprocessing =
-        node.inventory.gpus.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
+        node.inventory->gpus.empty() ? 0 : std::llround(static_cast<double>(node.cpu) * reserve);
 }
 
 void Cluster::make_columns(Node& node) {
@@ -97,7 +97,7 @@ void Cluster::make_columns(Node& node) {
 void Cluster::build_cards(Node& node) {
     node.cards.clear();
     node.card_texts.clear();
-    for (const auto& gpu : node.inventory.gpus) {
+    for (const auto& gpu : node.inventory->gpus) {
         if (static_cast<int>(node.cards.size()) == cards_per_node_max) break;
         CardType type{gpu.model, gpu.memory.value, nominal_memory(gpu.model, gpu.memory.value),
                       capability_number(gpu.compute_capability), gpu.precisions};
@@ -114,7 +114,7 @@ void Cluster::build_cards(Node& node) {
         node.card_texts.push_back(std::move(text));
     }
     for (std::size_t c = 0; c < node.cards.size(); ++c)
-        for (const auto peer : node.inventory.gpus[c].nvlink_peers)
+        for (const auto peer : node.inventory->gpus[c].nvlink_peers)
             for (std::size_t other = 0; other < node.cards.size(); ++other)
                 if (other != c && node.cards[other].index == peer) {
                     node.cards[c].peers |= Mask{1} << other;

@@ -90,7 +90,7 @@ struct alignas(64) Node {
 
     std::string name;
     std::uint32_t hardware_version = 0;
-    NodeInventory inventory;
+    std::shared_ptr<const NodeInventory> inventory;  // whoever told of the node has the same object
 
     bool takes_work() const { return present && !draining && !lost; }
     Mask cards_in(int domain) const { return domain < 0 ? 0 : domain_cards[static_cast<std::size_t>(domain)]; }

@@ -19,7 +19,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
             return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
         });
     };
-    const State state = job ? job->status().state : record->status().state;
+    const State state = job ? job->status().state : record->state();
     const bool over = state_row(state).terminal;
     const auto conflict = [&](const std::string& what) {
         reply(fail(Code::conflict, "the job has " + what + " as " + std::string(name_of(state)), "job"));
@@ -43,7 +43,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
                       .detail = by,
                       .since = now(),
-                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->spec->grace_period});
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->outline->grace_period});
     answer();
 }
 
@@ -51,7 +51,7 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
 void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
     std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
     for (const auto& [id, job] : jobs_) {
-        const auto& labels = job->fixed->spec->labels;
+        const auto& labels = job->fixed->outline->labels;
         const auto it = labels.find(std::string(api::array_label));
         if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
         if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
@@ -69,7 +69,7 @@ void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply
                          .reason = Reason::user_cancelled,
                          .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
                          .since = now(),
-                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->spec->grace_period});
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->outline->grace_period});
     }
     reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
         if (auto now_so = read_.job(id)) return now_so;
@@ -83,21 +83,22 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     CRATER_TRY(spec_text, env_.store.get("job/" + id + "/spec"));
     CRATER_TRY(status_text, env_.store.get("job/" + id));
     if (!spec_text || !status_text) return fail(Code::unavailable, "the end of the job is not stored yet", "job", "try again in a moment");
-    auto owned = std::make_unique<Job>();
+    auto owned = std::make_unique<Job>(awake_);
     Job& job = *owned;
-    CRATER_TRY(fixed, stored_object<StoredSpec>(*spec_text));
+    auto fixed = std::make_shared<FixedJob>();
+    CRATER_TRY_VOID(read_stored_job(*spec_text, *fixed, outlines_));
     CRATER_TRY(stored, stored_object<StoredStatus>(*status_text));
-    job.fixed = std::make_shared<StoredSpec>(std::move(fixed));
-    job.s = std::move(stored);
+    job.fixed = std::move(fixed);
+    job.edit() = std::move(stored);
     JobStatus& status = job.change();
     // What it waited for may have ended meanwhile; who resumes it wants it to run.
-    std::erase_if(job.s.waits_for, [&](const std::string& other) {
+    std::erase_if(job.edit().waits_for, [&](const std::string& other) {
         const Job* live = find(other);
         return !live || state_row(live->status().state).terminal;
     });
-    job.blocked = !job.s.waits_for.empty();
+    job.blocked = !job.s().waits_for.empty();
     engine::EngineJob info{.id = id,
-                           .spec = job.spec(),
+                           .spec = job.outline(),
                            .queue = job.fixed->queue,
                            .tenant = job.fixed->tenant,
                            .priority = static_cast<int>(job.fixed->priority),
@@ -105,13 +106,14 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
                            .submitted = status.submitted,
                            .preemptions = status.preemptions,
                            .blocked = job.blocked,
-                           .served = job.s.received.served,
-                           .progress = job.s.received.progress,
-                           .waits_since = job.s.received.waits_since};
+                           .profile = profiles_.of(job.fixed->kind),
+                           .served = job.s().received.served,
+                           .progress = job.s().received.progress,
+                           .waits_since = job.s().received.waits_since};
     if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
     CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
     for (TaskStatus& task : status.tasks) {
-        if (task.allocation) job.s.past.push_back({task.index, task.attempt, task.allocation->node});
+        if (task.allocation) job.edit().past.push_back({task.index, task.attempt, task.allocation->node});
         task.allocation.reset();
         task.state = State::pending;
         task.reason = Reason::requeued;
@@ -123,9 +125,9 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
     status.detail = "resumed " + by;
     status.ended = {};
     status.restarts = 0;
-    job.s.stop.reset();
+    job.edit().stop.reset();
     jobs_[id] = std::move(owned);
-    for (const std::string& other : job.s.waits_for) dependents_[other].push_back(id);
+    for (const std::string& other : job.s().waits_for) dependents_[other].push_back(id);
     ensure_tenant(job.fixed->tenant);
     engine_.apply(engine::JobAdded{std::move(info)});
     job.known_to_engine = true;

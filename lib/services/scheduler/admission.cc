@@ -82,7 +82,7 @@ Result<std::vector<std::string>> Scheduler::Impl::unmet_dependencies(const JobSp
     const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
         State state = State::pending;
         if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
-        else if (const auto record = read_.job(id)) state = record->status().state;
+        else if (const auto record = read_.job(id)) state = record->state();
         else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
         if (!state_row(state).terminal) {
             if (std::find(unmet.begin(), unmet.end(), id) == unmet.end()) unmet.push_back(id);
@@ -142,7 +142,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     if (refuse_when_stopped(reply)) return;
     const std::string& document = command.document;
     const std::string hash = sha256_hex(document.empty() ? stored_text(command.spec) : document);
-    const auto same = [&](const std::string& id, const std::string& earlier, const char* what) {
+    const auto same = [&](const std::string& id, std::string_view earlier, const char* what) {
         if (earlier == hash) return reply_submitted(id, false, reply);
         reply(fail(Code::conflict, std::string("this ") + what + " was used before with another document", what, "the job is " + id));
     };
@@ -159,7 +159,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
         const auto taken = [&] { reply(fail(Code::conflict, "this task_id is taken", "task_id")); };
         if (const Job* known = find(command.task_id)) {
             if (foreign(known->fixed->tenant)) return taken();
-            return same(known->id(), known->fixed->document_hash, "task_id");
+            return same(known->id(), known->fixed->document_hash(), "task_id");
         }
         if (const auto record = read_.job(command.task_id)) {
             if (foreign(record->tenant())) return taken();
@@ -185,6 +185,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     if (command.spec.type == JobType::unset)
         admitted->notes.insert(admitted->notes.begin(), "type " + std::string(name_of(admitted->job.spec->type)) + " was inferred from the command");
     for (std::string& note : kept_without_effect(*admitted->job.spec)) admitted->notes.push_back(std::move(note));
+    add_profile(*admitted);
 
     ensure_tenant(admitted->job.tenant);
     if (array) {
@@ -202,51 +203,72 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     reply_submitted(first_of(id), true, std::move(reply));
 }
 
+// What jobs of its kind used is what it is expected to use, and its owner is told.
+void Scheduler::Impl::add_profile(engine::Engine::Admitted& admitted) const {
+    const std::uint64_t kind = Profiles::kind_of(admitted.job.tenant, *admitted.job.spec);
+    admitted.job.profile = profiles_.of(kind);
+    if (!admitted.job.profile || !config_.scheduling.enable_prediction) return;
+    const engine::Profile& most = *admitted.job.profile;
+    std::string used;
+    const auto say = [&](const std::string& amount) { used += (used.empty() ? "" : ", ") + amount; };
+    if (most.gpu_memory && admitted.job.spec->resources.gpu.count) say(std::to_string(most.gpu_memory->value) + " MiB on a card");
+    if (most.cpu) say(std::to_string((most.cpu->value + 999) / 1000) + " cores");
+    if (most.memory) say(std::to_string((most.memory->value + (1 << 20) - 1) >> 20) + " MiB of memory");
+    const std::int64_t runs = profiles_.runs(kind);
+    admitted.notes.push_back("a task is expected to use up to " + used + ", as " +
+                             (runs == 1 ? "one like it" : std::to_string(runs) + " like it") + " did");
+}
+
 void Scheduler::Impl::accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id,
                              std::int64_t index, const std::vector<std::string>& unmet) {
-    auto fixed = std::make_shared<StoredSpec>();
+    auto fixed = std::make_shared<FixedJob>();
     engine::EngineJob accepted = admitted.job;
     accepted.id = index < 0 ? id : id + "." + std::to_string(index);
-    fixed->id = accepted.id;
-    fixed->queue = accepted.queue;
-    fixed->tenant = accepted.tenant;
-    fixed->user = command.actor.name;
-    fixed->task_id = command.task_id;
-    fixed->document_hash = hash;
-    fixed->priority = accepted.priority;
-    fixed->preemptible = accepted.preemptible;
-    fixed->submitted = accepted.submitted;
-    fixed->notes = admitted.notes;
-    fixed->spec = accepted.spec;
     if (const Job* first = index > 0 ? find(id + ".0") : nullptr) {
-        fixed->spec = first->fixed->spec;
-    } else if (index >= 0) {
-        JobSpec each = *accepted.spec;
-        each.array = 0;
-        each.labels[std::string(api::array_label)] = id;
-        fixed->spec = std::make_shared<const JobSpec>(std::move(each));
+        *fixed = *first->fixed;
+        fixed->id = accepted.id;
+    } else {
+        StoredSpec whole;
+        whole.id = accepted.id;
+        whole.queue = accepted.queue;
+        whole.tenant = accepted.tenant;
+        whole.priority = accepted.priority;
+        whole.preemptible = accepted.preemptible;
+        whole.submitted = accepted.submitted;
+        whole.kind = Profiles::kind_of(accepted.tenant, *accepted.spec);
+        whole.user = command.actor.name;
+        whole.task_id = command.task_id;
+        whole.document_hash = hash;
+        whole.notes = admitted.notes;
+        whole.spec = *accepted.spec;
+        if (index >= 0) {
+            whole.spec.array = 0;
+            whole.spec.labels[std::string(api::array_label)] = id;
+        }
+        const auto kept = keep_job(*fixed, whole, outlines_);
+        CRATER_CHECK(kept.has_value(), "what was accepted can be kept");
     }
 
-    auto owned = std::make_unique<Job>();
+    auto owned = std::make_unique<Job>(awake_);
     Job& job = *owned;
     job.fixed = std::move(fixed);
     job.fresh = true;
-    job.s.waits_for = unmet;
-    job.blocked = !job.s.waits_for.empty();
+    job.edit().waits_for = unmet;
+    job.blocked = !job.s().waits_for.empty();
     JobStatus& status = job.change();
     status.id = job.id();
     status.submitted = job.fixed->submitted;
     status.reason = job.blocked ? Reason::waiting_for_dependency : Reason::submitted;
-    status.tasks.resize(static_cast<std::size_t>(job.fixed->spec->tasks));
+    status.tasks.resize(static_cast<std::size_t>(job.fixed->outline->tasks));
     for (std::size_t i = 0; i < status.tasks.size(); ++i) {
         status.tasks[i].index = static_cast<std::int64_t>(i);
         status.tasks[i].reason = status.reason;
         status.tasks[i].since = status.submitted;
     }
     jobs_[job.id()] = std::move(owned);
-    for (const std::string& dependency : job.s.waits_for) dependents_[dependency].push_back(job.id());
+    for (const std::string& dependency : job.s().waits_for) dependents_[dependency].push_back(job.id());
 
-    accepted.spec = job.spec();
+    accepted.spec = job.outline();
     accepted.blocked = job.blocked;
     engine_.apply(engine::JobAdded{std::move(accepted)});
     job.known_to_engine = true;
@@ -263,14 +285,14 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
     dependents_.erase(it);
     for (const std::string& name : waiting) {
         Job* job = find(name);
-        if (!job || state_row(job->status().state).terminal || !std::erase(job->s.waits_for, id)) continue;
+        if (!job || state_row(job->status().state).terminal || !std::erase(job->edit().waits_for, id)) continue;
         touch(*job);
-        const auto& after_ok = job->fixed->spec->after_ok;
+        const auto& after_ok = job->fixed->outline->after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
             for (TaskStatus& task : job->change().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);
             conclude(*job);
-        } else if (job->s.waits_for.empty()) {
+        } else if (job->s().waits_for.empty()) {
             job->blocked = false;
             engine_.apply(engine::JobUnblocked{name});
             job->change().reason = Reason::submitted;
@@ -297,6 +319,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     }
     view.notes = std::move(admitted->notes);
     for (std::string& note : kept_without_effect(*admitted->job.spec)) view.notes.push_back(std::move(note));
+    admitted->job.profile = profiles_.of(Profiles::kind_of(admitted->job.tenant, *admitted->job.spec));
     auto plan = engine_.what_if(engine::SupposeSubmit{&admitted->job}, now());
     auto trace = engine_.would_place(admitted->job, now());
     if (!plan || !trace) return reply(fail(std::move(plan ? trace.error() : plan.error())));

@@ -19,10 +19,11 @@ std::string outbox_key(const char* kind, const std::string& task_id, std::int64_
 
 // The number rises with every status; the row is written with the change itself.
 void Scheduler::Impl::tell_alldata(Job& job) {
-    if (job.fixed->task_id.empty()) return;
+    const std::string task_id(job.fixed->task_id());
+    if (task_id.empty()) return;
     const std::string name(alldata_name(job.status().state, job.status().reason));
-    if (name == job.s.told) return;
-    job.s.told = name;
+    if (name == job.s().told) return;
+    job.edit().told = name;
     JobStatus& status = job.change();
     ++status.sequence;
     if (!callbacks_on_) return;
@@ -32,8 +33,8 @@ void Scheduler::Impl::tell_alldata(Job& job) {
     api::TaskView view = task_view(status, inventory);
     view.at = now();
     Outbox::Item item{status.sequence, {.at = now(), .body = stored_text(view), .detail = {}}};
-    write(outbox_key("outbox", job.fixed->task_id, item.sequence), stored_value(item.callback));
-    when_durable([this, task_id = job.fixed->task_id, item = std::move(item)] {
+    write(outbox_key("outbox", task_id, item.sequence), stored_value(item.callback));
+    when_durable([this, task_id, item = std::move(item)] {
         outbox_.add(task_id, item, now());
         pump_callbacks();
     });

@@ -64,10 +64,10 @@ Result<void> check(const Config& config) {
         return fail(Code::invalid, format(config.plugin_budget) + " is not between 1ms and 1s", "plugin_budget", "decisions wait that long");
     std::vector<std::string> names;
     for (std::size_t i = 0; i < config.queues.size(); ++i) {
-        const std::string field = "queues[" + std::to_string(i) + "].name";
-        CRATER_TRY_VOID(check_id(config.queues[i].name, field));
+        const std::string field = "queues[" + std::to_string(i) + "].";
+        CRATER_TRY_VOID(check_queue(config.queues[i], field));
         if (std::find(names.begin(), names.end(), config.queues[i].name) != names.end())
-            return fail(Code::invalid, "two queues are called " + shown(config.queues[i].name), field);
+            return fail(Code::invalid, "two queues are called " + shown(config.queues[i].name), field + "name");
         names.push_back(config.queues[i].name);
     }
     if (!config.path_prefix.empty() && (config.path_prefix.front() != '/' || config.path_prefix.back() == '/'))

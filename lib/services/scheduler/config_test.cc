@@ -57,6 +57,22 @@ queues: [{name: training, plugins: [nvlink_first, spread_tenant=0.5]}]
     EXPECT_EQ(config->queues[0].plugins, (std::vector<PluginUse>{{"nvlink_first", 1}, {"spread_tenant", 0.5}}));
 }
 
+TEST(Config, a_queue_weighs_terms_where_its_policy_adds_them_up) {
+    const auto config = read_config("queues: [{name: batch, policy: binpack, weights: {fit: 4, numa: 0, w_gpu: 0.7, ssdIops: 1}}]");
+    ASSERT_TRUE(config) << config.error().text();
+    EXPECT_EQ(config->queues[0].weights, (PlacementWeights{.fit = 4, .numa = 0, .w_gpu = 0.7, .ssd_iops = 1}));
+    const auto refused = [](const char* text) {
+        const auto read = read_config(text);
+        EXPECT_FALSE(read);
+        return read ? Error{} : read.error();
+    };
+    const Error learned = refused("queues: [{name: a}, {name: batch, policy: price, weights: {fit: 4}}]");
+    EXPECT_EQ(learned.field, "queues[1].weights");
+    EXPECT_NE(learned.message.find("price"), std::string::npos);
+    EXPECT_EQ(refused("queues: [{name: batch, policy: spread, weights: {fit: -1}}]").field, "queues[0].weights.fit");
+    EXPECT_NE(refused("queues: [{name: batch, policy: spread, weights: {laod: 1}}]").text().find("load"), std::string::npos);
+}
+
 TEST(Config, an_empty_file_has_the_defaults) {
     const auto config = read_config("");
     ASSERT_TRUE(config) << config.error().text();

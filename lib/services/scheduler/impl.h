@@ -12,7 +12,9 @@
 #include <unordered_set>
 
 #include "crater/scheduler/scheduler.h"
+#include "held_tasks.h"
 #include "outbox.h"
+#include "profiles.h"
 #include "read_model_update.h"
 #include "records.h"
 #include "series.h"
@@ -41,14 +43,18 @@ struct TaskKey {
 enum class Place { nowhere, waiting, holding };
 
 struct Job {
-    std::shared_ptr<const StoredSpec> fixed;
-    StoredStatus s;
+    // `awake`: all jobs whose changing part is an object at the moment.
+    explicit Job(std::vector<Job*>& awake) : awake_(awake) {}
+    ~Job();
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    std::shared_ptr<const FixedJob> fixed;
     Place place = Place::nowhere;
     bool known_to_engine = false, blocked = false;
     bool fresh = false;       // its spec is not written yet
     bool touched = false;     // in touched_jobs_
     bool freed = false;       // some of its tasks were freed since it was last queued
-    bool shown = false;       // readers may hold its status
     bool retired = false;     // ended and released by the engine: leaves memory once that is durable
     Instant deadline;         // where it stands in deadlines_; 0 = nowhere
     Instant next_ask;         // when its stop order is repeated
@@ -56,12 +62,25 @@ struct Job {
     Instant explained;        // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
-    const std::shared_ptr<const JobSpec>& spec() const { return fixed->spec; }
-    const JobStatus& status() const { return *s.status; }
-    // The status to be changed. Readers keep the one they have: the first change after it was shown makes a new one, so what `status` gave
-    // before is out of date then.
-    JobStatus& change();
+    const std::shared_ptr<const JobSpec>& outline() const { return fixed->outline; }
+    // What changes of it. Of the many jobs to which nothing happens it lies as the bytes that were stored last; who asks makes it an object,
+    // which stays one until the next `rest`. References to it last until the next turn.
+    const StoredStatus& s() const;
+    StoredStatus& edit();  // whoever changes it also touches the job
+    const JobStatus& status() const { return s().status; }
+    JobStatus& change() { return edit().status; }
+    // Its bytes as they are stored now, and shared with readers.
+    void keep(std::shared_ptr<const std::string> value);
+    const std::shared_ptr<const std::string>& kept() const { return kept_; }
+    void rest();
     bool holds() const;
+
+  private:
+    std::vector<Job*>& awake_;
+    mutable std::unique_ptr<StoredStatus> open_;
+    mutable std::size_t place_awake_ = 0;
+    std::shared_ptr<const std::string> kept_;  // null: nothing is stored yet
+    bool edited_ = false;                      // since it was kept
 };
 
 // One agent's connection.
@@ -79,14 +98,30 @@ struct Node {
     Instant last_heartbeat;
     std::int64_t heard_us = 0;
     std::shared_ptr<Session> session;
-    std::map<std::pair<std::string, std::int64_t>, std::int64_t> tasks;  // what holds slices here: (job, task) -> attempt
+    HeldTasks tasks;
     std::set<TaskKey> strays;  // given up or unknown, and not yet gone from the node
     bool asked_for_strays = false;
     std::uint64_t stray_request = 0;
     std::optional<NodeSample> sample;
-    api::NodeRow row;
-    bool touched = false;            // in touched_nodes_: its row changed
+    bool touched = false;  // in touched_nodes_
+    bool row_touched = false;  // its row is not as it should be
     bool state_touched = false, inventory_touched = false;  // to be stored
+
+    const api::NodeRow& row() const { return *row_; }
+    // To be changed. Readers keep the one they have: the first change after it was shown makes a new one.
+    api::NodeRow& edit_row() {
+        if (row_shown_) row_ = std::make_shared<api::NodeRow>(*row_);
+        row_shown_ = false;
+        return *row_;
+    }
+    NodeRowPtr show_row() {
+        row_shown_ = true;
+        return row_;
+    }
+
+  private:
+    std::shared_ptr<api::NodeRow> row_ = std::make_shared<api::NodeRow>();
+    bool row_shown_ = false;  // readers may hold it
 };
 
 struct Queue {
@@ -116,6 +151,7 @@ class Scheduler::Impl {
   private:
     Result<void> load_settings();
     Result<void> load_tenants_and_tokens();
+    Result<void> load_profiles();
     Result<void> load_nodes();
     Result<void> load_jobs(ReadModel::Update& update);
     Result<void> load_outbox();
@@ -233,11 +269,13 @@ class Scheduler::Impl {
 
     // ---- admission.cc ----
     void ensure_tenant(const std::string& path);
+    void add_profile(engine::Engine::Admitted& admitted) const;
     // Takes a job in that was admitted. `index`: of an array, or -1.
     void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id, std::int64_t index,
                 const std::vector<std::string>& unmet);
     void cancel_array(const Act& command, Reply<JobRecordPtr> reply);
     void recount(Job& job);
+    void rest();  // jobs whose changing part is an object give it up
     void dependency_ended(const std::string& id, bool well);
     void reply_submitted(const std::string& id, bool created, Reply<Submitted> reply);
 
@@ -309,6 +347,7 @@ class Scheduler::Impl {
     void ask_for_strays(Node& node);
     void check_heartbeats();
     void defrag_now_and_then();  // every second: whether it is time for it
+    void relieve_cards();      // every second: whose real use has been above the watermark for too long
     void check_maintenance();  // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
@@ -349,6 +388,9 @@ class Scheduler::Impl {
     bool stopped_ = false, broken_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
+    Outlines outlines_;
+    std::vector<Job*> awake_;
+    Profiles profiles_;
     std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  // that have not ended, or whose end is not durable
     std::map<std::string, Node> nodes_;
     std::map<std::string, Queue> queues_;

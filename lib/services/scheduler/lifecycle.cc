@@ -79,7 +79,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     Job& job = *found;
     JobStatus& status = job.change();
     const bool first = status.tasks.front().attempt == 0;
-    job.s.placed = at;
+    job.edit().placed = at;
     std::string nodes;
     for (const auto& [index, allocation] : engine_.allocations(placement)) {
         TaskStatus& task = status.tasks.at(static_cast<std::size_t>(index));
@@ -106,9 +106,9 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
 }
 
 void Scheduler::Impl::take_slices(Node& node, const Job& job, const TaskStatus& task) {
-    node.tasks[{job.id(), task.index}] = task.attempt;
+    node.tasks.set({job.id(), task.index}, task.attempt);
     for (const GpuSlice& slice : task.allocation->gpus)
-        for (api::CardView& card : node.row.cards)
+        for (api::CardView& card : node.edit_row().cards)
             if (card.index == slice.index) card.slices.push_back({job.id(), task.index, slice.compute, slice.memory});
     touch(node);
 }
@@ -116,7 +116,7 @@ void Scheduler::Impl::take_slices(Node& node, const Job& job, const TaskStatus& 
 void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
     Job* victim = find(preemption.victim);
     CRATER_CHECK(victim, "a job was chosen to make room that is not known: " + preemption.victim);
-    if (victim->s.stop) return;  // it stops already
+    if (victim->s().stop) return;  // it stops already
     if (env_.metrics) env_.metrics->add(metric::preemptions, 1);
     order_stop(*victim, {.outcome = State::preempted,
                          .reason = Reason::preempted_for,
@@ -125,15 +125,15 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
                          .counts = true,
                          .preemptor = preemption.preemptor,
                          .since = now(),
-                         .grace = victim->fixed->spec->grace_period});
+                         .grace = victim->fixed->outline->grace_period});
 }
 
 // ---- stopping ------------------------------------------------------------------------------------------------------------------
 
 // Tells every task that holds something to stop. An order that ends the job replaces one after which it would wait again, not the other way.
 void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
-    if (job.s.stop && !(job.s.stop->requeue && !order.requeue)) return;
-    job.s.stop = order;
+    if (job.s().stop && !(job.s().stop->requeue && !order.requeue)) return;
+    job.edit().stop = std::make_shared<const StopOrder>(order);
     job.next_ask = order.since + order.grace + ask_again;
     // So that the engine counts on its slices and asks for no others.
     if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
@@ -165,14 +165,14 @@ void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
     job.freed = true;
     Node& node = nodes_.at(task.allocation->node);
     node.tasks.erase({job.id(), task.index});
-    for (api::CardView& card : node.row.cards)
+    for (api::CardView& card : node.edit_row().cards)
         std::erase_if(card.slices, [&](const api::CardSlice& slice) { return slice.job == job.id() && slice.task == task.index; });
     touch(node);
 }
 
 bool Scheduler::Impl::may_restart(const Job& job) const {
-    const Restart& restart = job.fixed->spec->restart;
-    return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s.stop;
+    const Restart& restart = job.fixed->outline->restart;
+    return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s().stop;
 }
 
 // The task does not run any more: its agent says so. `state` is what the agent saw.
@@ -181,7 +181,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     free_slices(job, task);
     task.exit_code = exit_code;
     const bool restart = state == State::failed && may_restart(job) && may_change(task.state, State::pending);
-    const std::optional<StopOrder>& stop = job.s.stop;
+    const std::shared_ptr<const StopOrder> stop = job.s().stop;
     Reason why = reason;
     std::string words = detail;
     State next = state;
@@ -202,11 +202,11 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
         ++job.change().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
-                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->spec->restart.max) + " after " +
+                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->outline->restart.max) + " after " +
                                    (detail.empty() ? std::string(name_of(reason)) : detail),
                          .requeue = true,
                          .since = now(),
-                         .grace = job.fixed->spec->grace_period});
+                         .grace = job.fixed->outline->grace_period});
         return;
     }
     // A gang does not go on without one of its tasks.
@@ -216,7 +216,7 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
                          .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
                          .requeue = !terminal(next),
                          .since = now(),
-                         .grace = job.fixed->spec->grace_period});
+                         .grace = job.fixed->outline->grace_period});
         return;
     }
     conclude(job);
@@ -228,13 +228,13 @@ void Scheduler::Impl::conclude(Job& job) {
     const auto& tasks = job.status().tasks;
     const bool all_terminal = std::all_of(tasks.begin(), tasks.end(), [](const TaskStatus& t) { return terminal(t.state); });
     const bool all_finished = std::all_of(tasks.begin(), tasks.end(), [](const TaskStatus& t) { return t.state == State::finished; });
-    if (!all_terminal && !job.s.stop && !job.freed) return;  // it waits, and nothing happened to it
-    const bool again = job.s.stop ? job.s.stop->requeue && !all_finished : !all_terminal;
+    if (!all_terminal && !job.s().stop && !job.freed) return;  // it waits, and nothing happened to it
+    const bool again = job.s().stop ? job.s().stop->requeue && !all_finished : !all_terminal;
     if (again) {
         StopOrder order;
         order.reason = Reason::requeued;
-        if (job.s.stop) order = *job.s.stop;
-        job.s.stop.reset();
+        if (job.s().stop) order = *job.s().stop;
+        job.edit().stop.reset();
         return requeue(job, order.reason, order.detail, order.counts);
     }
     if (all_terminal) retire(job);
@@ -245,8 +245,9 @@ void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail
     if (counts) ++status.preemptions;
     for (TaskStatus& task : status.tasks) {
         if (task.allocation) {
-            job.s.past.push_back({task.index, task.attempt, task.allocation->node});
-            if (job.s.past.size() > past_runs_kept) job.s.past.erase(job.s.past.begin());
+            auto& past = job.edit().past;
+            past.push_back({task.index, task.attempt, task.allocation->node});
+            if (past.size() > past_runs_kept) past.erase(past.begin());
             task.allocation.reset();
         }
         if (task.state == State::pending) continue;
@@ -258,16 +259,18 @@ void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail
     }
     job.freed = false;
     engine_.apply(engine::JobRequeued{job.id(), status.preemptions});
-    job.s.received = engine_.received(job.id());
+    job.edit().received = engine_.received(job.id());
     settle(job, reason, detail);
     touch(job);
 }
 
 void Scheduler::Impl::retire(Job& job) {
-    job.s.stop.reset();
+    job.edit().stop.reset();
     job.retired = true;
+    if (const auto* known = profiles_.ended(job.id(), job.fixed->kind, job.status().state == State::finished, now()))
+        write(Profiles::key_of(job.fixed->kind), stored_value(*known));
     if (job.known_to_engine) {
-        job.s.received = engine_.received(job.id());
+        job.edit().received = engine_.received(job.id());
         engine_.apply(engine::JobRemoved{job.id(), now(), job.status().state == State::finished});
         job.known_to_engine = false;
     }
@@ -289,19 +292,19 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
     Node& node = nodes_.at(task.allocation->node);
     node.strays.insert({job.id(), task.index, task.attempt});
     free_slices(job, task);
-    if (job.s.stop && !job.s.stop->requeue) {
-        set_task(job, task, job.s.stop->outcome, job.s.stop->reason, job.s.stop->detail);
-        settle(job, job.s.stop->reason, job.s.stop->detail);
+    if (job.s().stop && !job.s().stop->requeue) {
+        set_task(job, task, job.s().stop->outcome, job.s().stop->reason, job.s().stop->detail);
+        settle(job, job.s().stop->reason, job.s().stop->detail);
         return conclude(job);
     }
     set_task(job, task, State::pending, Reason::node_lost, detail);
-    if (!job.s.stop)
+    if (!job.s().stop)
         return order_stop(job, {.outcome = State::preempted,
                                 .reason = Reason::node_lost,
                                 .detail = detail,
                                 .requeue = true,
                                 .since = now(),
-                                .grace = job.fixed->spec->grace_period});
+                                .grace = job.fixed->outline->grace_period});
     settle(job, Reason::node_lost, detail);
     conclude(job);
 }
@@ -309,21 +312,21 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
 // ---- deadlines -----------------------------------------------------------------------------------------------------------------
 
 Instant Scheduler::Impl::deadline_of(const Job& job) const {
-    const JobSpec& spec = *job.fixed->spec;
+    const JobSpec& spec = *job.fixed->outline;
     const JobStatus& status = job.status();
     Instant first;
     const auto consider = [&](Instant at) {
         if (!first || at < first) first = at;
     };
     if (job.retired) return first;
-    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s.late) consider(status.submitted + spec.max_queue_time);
+    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late) consider(status.submitted + spec.max_queue_time);
     bool stopping = false;
     for (const TaskStatus& task : status.tasks) {
         if (!holding(task)) continue;
         if (task.state == State::lost) {
             const bool settled = task.started && task.since - task.started > settled_run;
             consider(task.since + (settled ? config_.lost_grace : Millis(0)));
-        } else if (job.s.stop) {
+        } else if (job.s().stop) {
             stopping = true;
         } else if (task.state == State::preparing || task.state == State::ready) {
             consider(task.since + state_row(task.state).timeout);
@@ -369,10 +372,10 @@ void Scheduler::Impl::on_deadlines() {
 }
 
 void Scheduler::Impl::on_deadline(Job& job) {
-    const JobSpec& spec = *job.fixed->spec;
+    const JobSpec& spec = *job.fixed->outline;
     const Instant at = now();
-    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s.late && at >= job.status().submitted + spec.max_queue_time) {
-        job.s.late = true;
+    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late && at >= job.status().submitted + spec.max_queue_time) {
+        job.edit().late = true;
         const std::string words = "it waits longer than the " + format(spec.max_queue_time) + " it was willing to";
         history("job_state", job.id(), stored_text(StateChange{at, job.status().state, Reason::max_queue_time, words}));
         event("job", job.id(), "sla_missed", std::string(name_of(Reason::max_queue_time)), words);
@@ -386,13 +389,13 @@ void Scheduler::Impl::on_deadline(Job& job) {
             give_up(job, job.change().tasks[i], "node " + task.allocation->node + " did not come back");
         if (job.retired) return;
     }
-    if (job.s.stop) {
+    if (job.s().stop) {
         if (at < job.next_ask) return;
         job.next_ask = at + ask_again;
         for (const TaskStatus& task : job.status().tasks) {
             if (!holding(task) || task.state == State::lost) continue;
             log::warning("a task does not stop; its node is asked again", {{"job", job.id()}, {"task", task.index}, {"node", task.allocation->node}});
-            order_stop_of(task.allocation->node, {job.id(), task.index, task.attempt}, *job.s.stop);
+            order_stop_of(task.allocation->node, {job.id(), task.index, task.attempt}, *job.s().stop);
         }
         return;
     }

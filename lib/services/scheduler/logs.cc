@@ -14,7 +14,7 @@ std::uint64_t Scheduler::Impl::log(const LogQuery& query, std::function<void(std
     const Job* job = find(query.job);
     const auto record = job ? nullptr : read_.job(query.job);
     if (!job && !record) return refuse(Code::not_found, "there is no job " + shown(query.job), "job");
-    const auto& tasks = job ? job->status().tasks : record->status().tasks;
+    const std::vector<TaskStatus> tasks = job ? job->status().tasks : record->status().tasks;
     if (query.task < 0 || query.task >= static_cast<std::int64_t>(tasks.size()))
         return refuse(Code::not_found, "the job has tasks 0 to " + std::to_string(tasks.size() - 1), "task");
     const TaskStatus& task = tasks[static_cast<std::size_t>(query.task)];
@@ -23,7 +23,7 @@ std::uint64_t Scheduler::Impl::log(const LogQuery& query, std::function<void(std
     if (attempt == task.attempt && task.allocation) node = task.allocation->node;
     std::vector<PastRun> past;
     if (job) {
-        past = job->s.past;
+        past = job->s().past;
     } else if (node.empty()) {
         if (const auto text = env_.store.get("job/" + query.job); text && *text)
             if (auto stored = stored_object<StoredStatus>(**text)) past = std::move(stored->past);

@@ -121,11 +121,11 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     const bool other_agent = node.state.boot_id != message.boot_id();
     const bool same_link = node.session == session;
     if (fresh) {
-        node.name = node.row.name = name;
+        node.name = name;
         node.inventory = inventory;
         node.state.since = now();
         node.inventory_touched = node.state_touched = true;
-        engine_.apply(engine::NodeSet{*inventory});
+        engine_.apply(engine::NodeSet{inventory});
         log::info("a new node", {{"node", name}, {"simulated", inventory->simulated}});
     }
     session->node = name;
@@ -138,7 +138,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
         check_devices(node, *inventory);
         node.inventory = inventory;
         node.inventory_touched = true;
-        engine_.apply(engine::NodeSet{*inventory});
+        engine_.apply(engine::NodeSet{inventory});
         problems_changed_ = true;
     }
     refresh_hardware(node);
@@ -164,16 +164,18 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
 
 // The row's parts that come from the inventory.
 void Scheduler::Impl::refresh_hardware(Node& node) {
-    node.row.name = node.name;
-    node.row.labels = node.inventory->labels;
-    node.row.simulated = node.inventory->simulated;
+    api::NodeRow& row = node.edit_row();
+    row.name = node.name;
+    row.labels = node.inventory->labels;
+    row.simulated = node.inventory->simulated;
     std::vector<api::CardView> cards;
+    cards.reserve(node.inventory->gpus.size());
     for (const Gpu& gpu : node.inventory->gpus) {
         cards.push_back(card_view(gpu));
-        for (api::CardView& old : node.row.cards)
+        for (api::CardView& old : row.cards)
             if (old.index == gpu.index) cards.back().slices = std::move(old.slices);
     }
-    node.row.cards = std::move(cards);
+    row.cards = std::move(cards);
 }
 
 // "A device that is gone when an agent rejoins fails its tasks with that cause."
@@ -192,7 +194,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
                               .reason = Reason::device_lost,
                               .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
                               .since = now(),
-                              .grace = job->fixed->spec->grace_period});
+                              .grace = job->fixed->outline->grace_period});
             break;
         }
     }
@@ -215,7 +217,9 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
         if (expected.contains(key)) continue;
         const Job* job = find(key.job);
         const auto record = job ? nullptr : read_.job(key.job);
-        const JobStatus* status = job ? &job->status() : record ? &record->status() : nullptr;
+        std::optional<JobStatus> ended;
+        if (record) ended = record->status();
+        const JobStatus* status = job ? &job->status() : ended ? &*ended : nullptr;
         const auto index = static_cast<std::size_t>(key.task);
         const bool this_attempt = status && key.task >= 0 && index < status->tasks.size() && status->tasks[index].attempt == key.attempt;
         if (this_attempt && final_state(state)) continue;  // its report comes and is acknowledged
@@ -245,15 +249,15 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                 const State now_so = it->second == State::running || it->second == State::preempting ? State::running : State::preparing;
                 set_task(*job, task, now_so, Reason::agent_restarted, other_agent ? "taken over by the node's agent" : "the node is back");
                 if (now_so == State::running && !task.started) task.started = now();
-                if (job->s.stop && job->s.stop->requeue && may_change(task.state, State::preempting))
-                    set_task(*job, task, State::preempting, job->s.stop->reason, job->s.stop->detail);
+                if (job->s().stop && job->s().stop->requeue && may_change(task.state, State::preempting))
+                    set_task(*job, task, State::preempting, job->s().stop->reason, job->s().stop->detail);
                 settle(*job, task.reason, task.detail);
             }
-            if (job->s.stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s.stop);
-        } else if (seen.state == State::preparing && !job->s.stop && !other_agent) {
+            if (job->s().stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s().stop);
+        } else if (seen.state == State::preparing && !job->s().stop && !other_agent) {
             order_launch(*job, seen);  // it was never received
-        } else if (job->s.stop) {
-            task_ended(*job, job->change().tasks[index], job->s.stop->outcome, job->s.stop->reason, job->s.stop->detail, -1, now());
+        } else if (job->s().stop) {
+            task_ended(*job, job->change().tasks[index], job->s().stop->outcome, job->s().stop->reason, job->s().stop->detail, -1, now());
         } else {
             // It ran, or may have, and its agent knows nothing of it: the machine started anew. Nothing is left there that could still run.
             TaskStatus& task = job->change().tasks[index];
@@ -266,7 +270,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                               .detail = "node " + node.name + " came back without it",
                               .requeue = true,
                               .since = now(),
-                              .grace = job->fixed->spec->grace_period});
+                              .grace = job->fixed->outline->grace_period});
         }
     }
 }
@@ -323,15 +327,20 @@ void Scheduler::Impl::on_heartbeat(Node& node, const proto::Heartbeat& message) 
     export_metrics(node);
 }
 
-void Scheduler::Impl::on_samples(Node&, const proto::TaskSamples& samples) {
-    for (const auto& s : samples.samples())
-        series_.add(s.job(), s.task(), {.at = Instant{s.at_ms()},
-                                        .cpu_cores = s.cpu_cores(),
-                                        .memory_bytes = static_cast<double>(s.memory_bytes()),
-                                        .read_bytes = static_cast<double>(s.read_bytes()),
-                                        .write_bytes = static_cast<double>(s.write_bytes()),
-                                        .gpu_percent = s.gpu_percent(),
-                                        .gpu_memory_mib = static_cast<double>(s.gpu_memory_mib())});
+void Scheduler::Impl::on_samples(Node& node, const proto::TaskSamples& samples) {
+    for (const auto& s : samples.samples()) {
+        const api::MetricPoint point{.at = Instant{s.at_ms()},
+                                     .cpu_cores = s.cpu_cores(),
+                                     .memory_bytes = static_cast<double>(s.memory_bytes()),
+                                     .read_bytes = static_cast<double>(s.read_bytes()),
+                                     .write_bytes = static_cast<double>(s.write_bytes()),
+                                     .gpu_percent = s.gpu_percent(),
+                                     .gpu_memory_mib = static_cast<double>(s.gpu_memory_mib())};
+        series_.add(s.job(), s.task(), point);
+        if (node.inventory->simulated) continue;  // what is only played teaches nothing
+        const Job* job = node.tasks.contains({s.job(), s.task()}) ? find(s.job()) : nullptr;
+        if (job) profiles_.saw(job->id(), s.task(), point, (job->outline()->resources.gpu.count.value + 999) / 1000);
+    }
 }
 
 // Applied in order; a repeated one changes nothing. Acknowledged when everything before it is durable.
@@ -360,8 +369,8 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
         return;
     }
 
-    if (report.enforcement() == "advisory" && !job->s.advisory) {
-        job->s.advisory = true;
+    if (report.enforcement() == "advisory" && !job->s().advisory) {
+        job->edit().advisory = true;
         touch(*job);
     }
     if (state == State::pending) return;  // a word this scheduler does not know
@@ -376,7 +385,7 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
         task->detail = report.detail();
         touch(*job);
         settle(*job, reason, report.detail());
-    } else if (state != task->state && may_change(task->state, state) && !(job->s.stop && job->s.stop->requeue && state != State::preempting)) {
+    } else if (state != task->state && may_change(task->state, state) && !(job->s().stop && job->s().stop->requeue && state != State::preempting)) {
         set_task(*job, *task, state, reason, report.detail());
         settle(*job, reason, report.detail());
     } else {
@@ -441,7 +450,7 @@ void Scheduler::Impl::lose_node(Node& node, const std::string& detail) {
         if (seen.attempt != attempt || !state_row(seen.state).holds) continue;
         TaskStatus& task = job->change().tasks[static_cast<std::size_t>(key.second)];
         lose_task(*job, task, detail);
-        if (job->s.stop && !job->s.stop->requeue) give_up(*job, task, detail);  // nobody wants it back
+        if (job->s().stop && !job->s().stop->requeue) give_up(*job, task, detail);  // nobody wants it back
     }
 }
 
@@ -464,13 +473,13 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
         const auto here = std::vector(node->tasks.begin(), node->tasks.end());
         for (const auto& [key, attempt] : here) {
             Job* job = find(key.first);
-            if (!job || job->s.stop) continue;
+            if (!job || job->s().stop) continue;
             order_stop(*job, {.outcome = State::preempted,
                               .reason = Reason::node_drained,
                               .detail = "node " + name + " is drained",
                               .requeue = true,
                               .since = now(),
-                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->spec->grace_period});
+                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->outline->grace_period});
         }
     }
     touch(*node);

@@ -1,6 +1,7 @@
 // What agents are told. Orders are made when they are released, from the state of that moment, and sent only while the agent has a welcomed
 // link: what cannot be sent is settled when it registers again.
 #include "crater/base/ids.h"
+#include "crater/base/log.h"
 #include "crater/codec/proto.h"
 #include "crater/proto/agent.pb.h"
 #include "impl.h"
@@ -50,13 +51,16 @@ void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std
     const TaskStatus& task = job->status().tasks.at(static_cast<std::size_t>(index));
     // Meanwhile it may have been given up; then its node hears of it when it comes back.
     if (task.attempt != attempt || !state_row(task.state).holds || !task.allocation) return;
-    const JobSpec& spec = *job->fixed->spec;
+    const JobSpec& spec = *job->fixed->outline;
     proto::ToAgent message;
     proto::Launch& launch = *message.mutable_launch();
     launch.set_job(id);
     launch.set_task(index);
     launch.set_attempt(attempt);
-    launch.set_spec_json(stored_text(spec));
+    const auto whole = job->fixed->spec();
+    if (!whole)  // it will not be running in time, and fails with that
+        return log::error("a job's stored spec cannot be read; it is not launched", {{"job", id}, {"why", whole.error().text()}});
+    launch.set_spec_json(stored_text(*whole));
     codec::to_proto(*task.allocation, *launch.mutable_allocation());
     launch.set_tenant(job->fixed->tenant);
     auto& env = *launch.mutable_env();

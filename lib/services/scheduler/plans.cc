@@ -61,4 +61,12 @@ void Scheduler::Impl::defrag_now_and_then() {
     wake();
 }
 
+void Scheduler::Impl::relieve_cards() {
+    for (const auto& stopped : engine_.relieve_cards(now())) {
+        log::warning("a job makes room on a card above the watermark", {{"job", stopped.victim}, {"why", stopped.detail}});
+        preempt(stopped);
+        wake();
+    }
+}
+
 }  // namespace crater::scheduler

@@ -6,7 +6,7 @@ namespace crater::scheduler {
 
 void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::QueueView> reply) {
     if (refuse_when_stopped(reply)) return;
-    if (auto good = check_id(spec.name, "name"); !good) return reply(fail(std::move(good.error())));
+    if (auto good = check_queue(spec); !good) return reply(fail(std::move(good.error())));
     if (spec.priority.value < 0) spec.priority.value = 500;
     const std::string name = spec.name;
     Queue& queue = queues_[name];

@@ -14,11 +14,11 @@ namespace {
 struct ByTime {
     using is_transparent = void;
     bool operator()(const JobRecordPtr& a, const JobRecordPtr& b) const {
-        const Instant at = a->status().submitted, other = b->status().submitted;
+        const Instant at = a->submitted(), other = b->submitted();
         return at != other ? at < other : a->id() < b->id();
     }
-    bool operator()(const JobRecordPtr& a, Instant at) const { return a->status().submitted < at; }
-    bool operator()(Instant at, const JobRecordPtr& b) const { return at < b->status().submitted; }
+    bool operator()(const JobRecordPtr& a, Instant at) const { return a->submitted() < at; }
+    bool operator()(Instant at, const JobRecordPtr& b) const { return at < b->submitted(); }
 };
 // Rows by id, which lies in the row only.
 struct ById {
@@ -41,21 +41,15 @@ bool has_label(const std::map<std::string, std::string>& labels, const std::stri
 }
 
 bool matches(const JobRecord& job, const JobFilter& f) {
-    if (f.type && job.spec().type != *f.type) return false;
-    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.status().state) == f.states.end()) return false;
+    if (f.type && job.outline().type != *f.type) return false;
+    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.state()) == f.states.end()) return false;
     if (!f.queue.empty() && job.queue() != f.queue) return false;
     if (!f.tenant.empty() && !below(job.tenant(), f.tenant)) return false;
     if (!f.user.empty() && job.user() != f.user) return false;
     if (!f.name.empty() && job.name().find(f.name) == std::string::npos && job.id().find(f.name) == std::string::npos) return false;
     if (!f.node.empty() && !job.runs_on(f.node)) return false;
-    if (!f.label.empty() && !has_label(job.spec().labels, f.label)) return false;
-    return !f.since || job.status().submitted >= f.since;
-}
-
-template <class F>
-void for_each_held_node(const JobRecord& job, F use) {
-    for (const TaskStatus& task : job.status().tasks)
-        if (task.allocation && state_row(task.state).holds) use(task.allocation->node);
+    if (!f.label.empty() && !has_label(job.outline().labels, f.label)) return false;
+    return !f.since || job.submitted() >= f.since;
 }
 
 // What a job is sorted by: a text that compares like the column, then the id, so that every position is unique and a cursor that names one
@@ -68,9 +62,9 @@ std::string number_key(std::int64_t n) {
 }
 using SortKey = std::string (*)(const JobRecord&);
 SortKey sort_key(std::string_view column) {
-    if (column == "submitted") return [](const JobRecord& j) { return number_key(j.status().submitted.ms); };
+    if (column == "submitted") return [](const JobRecord& j) { return number_key(j.submitted().ms); };
     if (column == "name") return [](const JobRecord& j) { return j.name(); };
-    if (column == "state") return [](const JobRecord& j) { return std::string(name_of(j.status().state)); };
+    if (column == "state") return [](const JobRecord& j) { return std::string(name_of(j.state())); };
     if (column == "priority") return [](const JobRecord& j) { return number_key(j.priority()); };
     if (column == "id") return [](const JobRecord&) { return std::string(); };
     return nullptr;
@@ -119,7 +113,7 @@ void add(api::ResourceBars& sum, const api::ResourceBars& part) {
 struct ReadModel::State_ {
     struct HeldNode {
         NodeEntry entry;
-        std::set<std::string> jobs;
+        std::vector<std::string> jobs;  // in order
     };
 
     mutable std::shared_mutex mutex;
@@ -143,18 +137,24 @@ void ReadModel::State_::drop_job(const std::string& id) {
     const auto it = jobs.find(std::string_view(id));
     if (it == jobs.end()) return;
     const JobRecordPtr old = *it;
-    for_each_held_node(*old, [&](const std::string& node) {
-        if (const auto n = nodes.find(node); n != nodes.end()) n->second.jobs.erase(id);
+    old->for_each_held_node([&](const std::string& node) {
+        const auto n = nodes.find(node);
+        if (n == nodes.end()) return;
+        auto& held = n->second.jobs;
+        if (const auto at = std::lower_bound(held.begin(), held.end(), id); at != held.end() && *at == id) held.erase(at);
     });
-    --counts[old->status().state];
+    --counts[old->state()];
     by_time.erase(old);
     jobs.erase(it);
 }
 
 void ReadModel::State_::take_job(const JobRecordPtr& job) {
     drop_job(job->id());
-    ++counts[job->status().state];
-    for_each_held_node(*job, [&](const std::string& node) { nodes[node].jobs.insert(job->id()); });
+    ++counts[job->state()];
+    job->for_each_held_node([&](const std::string& node) {
+        auto& held = nodes[node].jobs;
+        held.insert(std::lower_bound(held.begin(), held.end(), job->id()), job->id());
+    });
     by_time.insert(job);
     jobs.insert(job);
 }
@@ -283,7 +283,8 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     for (const std::string& id : it->second.jobs) {
         const auto job = state_->jobs.find(std::string_view(id));
         if (job == state_->jobs.end()) continue;
-        for (const TaskStatus& task : (*job)->status().tasks)
+        const JobStatus status = (*job)->status();
+        for (const TaskStatus& task : status.tasks)
             if (task.allocation && task.allocation->node == name && state_row(task.state).holds)
                 view->held.push_back({id, (*job)->name(), task});
     }

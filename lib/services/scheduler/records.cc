@@ -7,6 +7,7 @@
 #include "crater/codec/binary.h"
 #include "crater/codec/codec.h"
 #include "crater/scheduler/stored_json.h"
+#include "profiles.h"
 
 namespace crater::scheduler {
 
@@ -15,11 +16,12 @@ std::string stored_value(const T& object) {
     return codec::write_binary(object);
 }
 template <class T>
-Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool) {
-    if (codec::is_binary(value)) return codec::read_binary_into(out, value, pool);
+Result<void> read_stored(std::string_view value, T& out) {
+    if (codec::is_binary(value)) return codec::read_binary_into(out, value);
     CRATER_TRY(tree, codec::parse_json(value, value.size()));
     return codec::read_into(out, tree, {}, {.allow_unknown = true});
 }
+bool is_stored_form(std::string_view value) { return codec::is_binary(value); }
 template <class T>
 std::string stored_text(const T& object) {
     return codec::write_json(object, {.reveal = true});
@@ -45,6 +47,7 @@ Result<std::string> stored_json(std::string_view key, std::string_view value, bo
     if (below("token/")) return json_of<Token>(value, reveal);
     if (below("idem/")) return json_of<StoredIdempotency>(value, reveal);
     if (below("outbox/") || below("dead/")) return json_of<StoredCallback>(value, reveal);
+    if (below("profile/")) return json_of<StoredProfile>(value, reveal);
     if (key == "meta/settings") return json_of<engine::Settings>(value, reveal);
     if (!codec::is_binary(value)) return std::string(value);
     return fail(Code::invalid, "nothing is known of the key " + shown(key), "key");
@@ -53,13 +56,14 @@ Result<std::string> stored_json(std::string_view key, std::string_view value, bo
 // Written as values.
 #define CRATER_STORED(T)                            \
     template std::string stored_value<T>(const T&); \
-    template Result<void> read_stored<T>(std::string_view, T&, codec::SharedPool*);
+    template Result<void> read_stored<T>(std::string_view, T&);
 CRATER_STORED(StoredSpec)
 CRATER_STORED(StoredStatus)
 CRATER_STORED(StoredNodeState)
 CRATER_STORED(StoredQueue)
 CRATER_STORED(StoredIdempotency)
 CRATER_STORED(StoredCallback)
+CRATER_STORED(StoredProfile)
 CRATER_STORED(NodeInventory)
 CRATER_STORED(Tenant)
 CRATER_STORED(Token)
@@ -77,6 +81,87 @@ CRATER_TEXT(StateChange)
 CRATER_TEXT(engine::DecisionTrace)
 CRATER_TEXT(api::TaskView)
 #undef CRATER_TEXT
+
+// ---- jobs ----
+
+namespace {
+
+// What of a spec only the task itself needs: no decision and no list reads it.
+constexpr std::string_view not_in_outline[] = {"name", "command", "working_dir", "env", "mounts", "output"};
+
+struct Outlined {
+    std::shared_ptr<const JobSpec> spec;
+};
+template <class V>
+void describe(V& v, Outlined& o) {
+    v.field("spec", o.spec, "What decides.");
+}
+
+constexpr std::string_view of_place[] = {"id", "queue", "tenant", "priority", "preemptible", "submitted", "kind"};
+
+// `value`: of a StoredSpec.
+Result<void> keep_packed(FixedJob& job, std::string_view value, Outlines& outlines) {
+    CRATER_TRY(spec, codec::binary_part(value, "spec"));
+    if (!spec) return fail(Code::invalid, "it is missing", "spec");
+    CRATER_TRY(outline, outlines.of(*spec));
+    job.outline = std::move(outline);
+    CRATER_TRY(packed, codec::binary_without(value, of_place));
+    job.packed = std::make_shared<const std::string>(packed.begin(), packed.end());  // with no room to spare
+    return {};
+}
+
+std::string_view text_in(const FixedJob& job, std::initializer_list<std::string_view> path) {
+    const auto text = codec::binary_text(*job.packed, path);
+    CRATER_CHECK(text.has_value(), "what is kept of job " + job.id + " was read before");
+    return *text;
+}
+
+}  // namespace
+
+Outlines::Outlines() : pool_(std::make_unique<codec::SharedPool>()) {}
+Outlines::~Outlines() = default;
+
+Result<std::shared_ptr<const JobSpec>> Outlines::of(std::string_view packed) {
+    CRATER_TRY(less, codec::binary_without(packed, not_in_outline));
+    Outlined out;
+    CRATER_TRY_VOID(codec::read_binary_into(out, codec::binary_with(codec::write_binary(Outlined{}), "spec", less), pool_.get()));
+    return std::move(out.spec);
+}
+
+Result<JobSpec> FixedJob::spec() const {
+    CRATER_TRY(part, codec::binary_part(*packed, "spec"));
+    return codec::read_binary<JobSpec>(*part);
+}
+std::string_view FixedJob::name() const {
+    const std::string_view said = text_in(*this, {"spec", "name"});
+    return said.empty() ? std::string_view(id) : said;
+}
+std::string_view FixedJob::user() const { return text_in(*this, {"user"}); }
+std::string_view FixedJob::task_id() const { return text_in(*this, {"task_id"}); }
+std::string_view FixedJob::document_hash() const { return text_in(*this, {"document_hash"}); }
+std::vector<std::string> FixedJob::notes() const {
+    auto head = codec::read_binary<JobHead>(*packed);
+    return head ? std::move(head->notes) : std::vector<std::string>{};
+}
+
+Result<void> keep_job(FixedJob& job, const StoredSpec& accepted, Outlines& outlines) {
+    static_cast<JobPlace&>(job) = accepted;
+    return keep_packed(job, codec::write_binary(accepted), outlines);
+}
+
+Result<void> read_stored_job(std::string_view value, FixedJob& out, Outlines& outlines) {
+    if (!codec::is_binary(value)) {
+        StoredSpec whole;
+        CRATER_TRY_VOID(read_stored(value, whole));
+        return keep_job(out, whole, outlines);
+    }
+    CRATER_TRY_VOID(codec::read_binary_into(static_cast<JobPlace&>(out), value));
+    return keep_packed(out, value, outlines);
+}
+
+std::string stored_job(const FixedJob& job) {
+    return codec::write_binary(static_cast<const JobPlace&>(job)) + job.packed->substr(1);
+}
 
 std::string padded(std::int64_t number) {
     const std::string digits = std::to_string(number);

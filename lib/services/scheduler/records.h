@@ -5,6 +5,7 @@
 //     node/<name>            NodeInventory                      token/<id>        Token
 //     node/<name>/state      StoredNodeState                    idem/<hash>       StoredIdempotency
 //     outbox/<task>/<seq>    StoredCallback, to be delivered    dead/<task>/<seq> StoredCallback, given up
+//     profile/<kind>         StoredProfile (profiles.h)
 //     meta/term              rises at every start               meta/settings     engine::Settings
 //     meta/state_hash        of the engine after the batch      meta/event_sequence
 //
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crater/base/describe.h"
@@ -30,29 +32,77 @@ class SharedPool;
 
 namespace crater::scheduler {
 
-// A job as it was accepted: everything resolved.
-struct StoredSpec {
-    std::string id, queue, tenant, user, task_id, document_hash;
+// Where a job that was accepted has its place; everything is resolved.
+struct JobPlace {
+    std::string id, queue, tenant;
     std::int64_t priority = 500;
     bool preemptible = false;
     Instant submitted;
-    std::vector<std::string> notes;
-    std::shared_ptr<const JobSpec> spec;  // equal ones are one object: the elements of an array, what was read at a start
+    std::uint64_t kind = 0;  // of profiles.h; 0: not known
 };
 template <class V>
-void describe(V& v, StoredSpec& s) {
+void describe(V& v, JobPlace& s) {
     v.field("id", s.id, "Job id.");
     v.field("queue", s.queue, "Queue.");
     v.field("tenant", s.tenant, "Tenant.");
-    v.field("user", s.user, "Who submitted it.");
-    v.field("task_id", s.task_id, "AllData's id.");
-    v.field("document_hash", s.document_hash, "Of the submitted document.");
     v.field("priority", s.priority, "Priority.");
     v.field("preemptible", s.preemptible, "Whether it may be stopped for others.");
     v.field("submitted", s.submitted, "When it was accepted.");
+    v.field("kind", s.kind, "Whose profile it shares.");
+}
+// And who asked for it how.
+struct JobHead : JobPlace {
+    std::string user, task_id, document_hash;
+    std::vector<std::string> notes;
+};
+template <class V>
+void describe(V& v, JobHead& s) {
+    describe(v, static_cast<JobPlace&>(s));
+    v.field("user", s.user, "Who submitted it.");
+    v.field("task_id", s.task_id, "AllData's id.");
+    v.field("document_hash", s.document_hash, "Of the submitted document.");
     v.field("notes", s.notes, "What was filled in.");
+}
+struct StoredSpec : JobHead {
+    JobSpec spec;
+};
+template <class V>
+void describe(V& v, StoredSpec& s) {
+    describe(v, static_cast<JobHead&>(s));
     v.field("spec", s.spec, "What was asked for.");
 }
+
+// The same in memory, where there may be very many: the whole as bytes, for when a task is launched or somebody looks at the job, and the
+// outline of the spec, which decides where and when it runs and is what lists show. Equal outlines are one object, and so are the bytes of
+// an array.
+struct FixedJob : JobPlace {
+    std::shared_ptr<const std::string> packed;  // a value of codec/binary.h: a StoredSpec without its JobPlace
+    std::shared_ptr<const JobSpec> outline;
+    Result<JobSpec> spec() const;
+    std::string_view name() const;  // the id when it has none
+    std::string_view user() const;
+    std::string_view task_id() const;
+    std::string_view document_hash() const;
+    std::vector<std::string> notes() const;
+};
+
+class Outlines {
+  public:
+    Outlines();
+    ~Outlines();
+    Outlines(const Outlines&) = delete;
+    Outlines& operator=(const Outlines&) = delete;
+    // Of a whole spec as bytes: without the fields that decide nothing and differ from job to job.
+    Result<std::shared_ptr<const JobSpec>> of(std::string_view packed);
+
+  private:
+    std::unique_ptr<codec::SharedPool> pool_;
+};
+
+// What is kept of a job that was accepted. Reading also takes the JSON that older stores hold.
+Result<void> keep_job(FixedJob& job, const StoredSpec& accepted, Outlines& outlines);
+Result<void> read_stored_job(std::string_view value, FixedJob& out, Outlines& outlines);
+std::string stored_job(const FixedJob& job);  // the value of a StoredSpec
 
 // The tasks that still hold something are to stop; what happens when the last has.
 struct StopOrder {
@@ -90,8 +140,8 @@ void describe(V& v, PastRun& p) {
 }
 
 struct StoredStatus {
-    std::shared_ptr<const JobStatus> status;  // the very object that readers see
-    std::optional<StopOrder> stop;
+    JobStatus status;
+    std::shared_ptr<const StopOrder> stop;  // null for most
     Instant placed;     // of the placement that holds: the engine's `started`
     std::string told;   // the last status name given to AllData
     bool late = false;  // max_queue_time passed and was said
@@ -187,18 +237,18 @@ void describe(V& v, AuditRow& a) {
 }
 
 // A stored object's value (the binary form of codec/binary.h), and back: also from the JSON that stores before it hold, which is rewritten
-// as objects change. Parts that are shared become one object when they are read through one pool. Instantiated in records.cc for the
-// types above and those of the model, so that the rest of the library needs no codec.
+// as objects change. Instantiated in records.cc for the types above and those of the model, so that the rest of the library needs no codec.
 template <class T>
 std::string stored_value(const T& object);
 template <class T>
-Result<void> read_stored(std::string_view value, T& out, codec::SharedPool* pool = nullptr);
+Result<void> read_stored(std::string_view value, T& out);
 template <class T>
 Result<T> stored_object(std::string_view value) {
     T out{};
     CRATER_TRY_VOID(read_stored(value, out));
     return out;
 }
+bool is_stored_form(std::string_view value);  // and not the older one
 // As JSON: for history, for what is hashed and for people.
 template <class T>
 std::string stored_text(const T& object);

@@ -4,7 +4,6 @@
 
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
-#include "crater/codec/binary.h"
 #include "impl.h"
 
 namespace crater::scheduler {
@@ -27,11 +26,14 @@ Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
     return n;
 }
 
+Result<void> say_which(std::string_view key, Result<void> read) {
+    if (read) return read;
+    return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
+}
+
 template <class T>
-Result<void> read_object(std::string_view key, std::string_view value, T& out, codec::SharedPool* pool = nullptr) {
-    auto read = read_stored(value, out, pool);
-    if (!read) return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
-    return {};
+Result<void> read_object(std::string_view key, std::string_view value, T& out) {
+    return say_which(key, read_stored(value, out));
 }
 
 // Each stored object below `prefix`, as it is read: `use` gets the rest of its key, and the object.
@@ -77,6 +79,12 @@ Result<void> Scheduler::Impl::load_tenants_and_tokens() {
                                           [&](const std::string& key, StoredIdempotency row) { idempotency_[key] = std::move(row); });
 }
 
+Result<void> Scheduler::Impl::load_profiles() {
+    return each_object<StoredProfile>(env_.store, "profile/", [&](const std::string& key, StoredProfile stored) {
+        profiles_.take(std::strtoull(key.c_str(), nullptr, 10), std::move(stored));
+    });
+}
+
 Result<void> Scheduler::Impl::load_nodes() {
     constexpr std::string_view prefix = "node/";
     const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
@@ -93,7 +101,7 @@ Result<void> Scheduler::Impl::load_nodes() {
         node.name = name;
         node.heard_us = env_.clock.ticks_us();  // its agent has time to find us
         refresh_hardware(node);
-        engine_.apply(engine::NodeSet{*node.inventory});
+        engine_.apply(engine::NodeSet{node.inventory});
         if (node.state.draining || node.state.closed()) engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
         if (!node.state.taints.empty()) engine_.apply(engine::NodeTaints{name, node.state.taints});
         if (!node.state.maintenance.empty()) engine_.apply(engine::NodeMaintenance{name, node.state.maintenance});
@@ -101,51 +109,53 @@ Result<void> Scheduler::Impl::load_nodes() {
     return {};
 }
 
+// Each job is taken in when both of its objects have been read, mostly one after the other; as an object it is needed only then.
 Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     constexpr std::string_view prefix = "job/";
-    codec::SharedPool pool;  // equal specs become one
-    std::vector<Job*> read;  // by id: a job's status comes in the order of the ids, its spec after it, mostly at once
     std::pair<std::string, Job*> last;
+    std::vector<std::pair<std::string, std::string>> stops;  // job, for which it makes room
     const auto take = [&](std::string_view key, std::string_view value) -> Result<void> {
         std::string_view id = key.substr(prefix.size());
         const bool is_spec = take_off(id, "/spec");
         if (!last.second || last.first != id) {
             last.first = id;
             auto& made = jobs_[last.first];
-            if (!made) made = std::make_unique<Job>();
+            if (!made) made = std::make_unique<Job>(awake_);
             last.second = made.get();
         }
         Job* const job = last.second;
-        if (!is_spec) {
-            read.push_back(job);
-            return read_object(key, value, job->s);
+        if (is_spec) {
+            auto fixed = std::make_shared<FixedJob>();
+            CRATER_TRY_VOID(say_which(key, read_stored_job(value, *fixed, outlines_)));
+            job->fixed = std::move(fixed);
+        } else {
+            StoredStatus& read = job->edit();
+            CRATER_TRY_VOID(read_object(key, value, read));
+            job->keep(std::make_shared<const std::string>(is_stored_form(value) ? std::string(value) : stored_value(read)));
         }
-        auto fixed = std::make_shared<StoredSpec>();
-        CRATER_TRY_VOID(read_object(key, value, *fixed, &pool));
-        job->fixed = std::move(fixed);
+        if (!job->fixed || !job->kept()) return {};
+        if (job->id() != id || job->status().id != id) return fail(Code::internal, "the stored job " + last.first + " is incomplete");
+        update.jobs.push_back(record_of(*job));
+        if (state_row(job->status().state).terminal && !job->holds()) {
+            jobs_.erase(last.first);
+            last.second = nullptr;
+            return {};
+        }
+        for (const std::string& other : job->s().waits_for) dependents_[other].push_back(job->id());
+        job->blocked = !job->s().waits_for.empty();
+        facts_of(*job);
+        recount(*job);
+        set_deadline(*job);
+        if (job->s().stop) stops.emplace_back(job->id(), job->s().stop->preemptor);
+        job->rest();
         return {};
     };
     CRATER_TRY_VOID(env_.store.for_each(prefix, take));
     for (const auto& [id, job] : jobs_)
-        if (!job->fixed || !job->fixed->spec || job->id() != id || !job->s.status || job->status().id != id)
-            return fail(Code::internal, "the stored job " + id + " is incomplete");
-    std::vector<Job*> live;
-    for (Job* job : read) {
-        update.jobs.push_back(record_of(*job));
-        if (state_row(job->status().state).terminal && !job->holds()) jobs_.erase(std::string(job->id()));
-        else live.push_back(job);
-    }
-    for (Job* job : live) {
-        for (const std::string& id : job->s.waits_for) dependents_[id].push_back(job->id());
-        job->blocked = !job->s.waits_for.empty();
-        facts_of(*job);
-        recount(*job);
-        set_deadline(*job);
-    }
-    for (const Job* job : live) {
-        if (!job->s.stop) continue;
-        const Job* preemptor = find(job->s.stop->preemptor);
-        engine_.apply(engine::PreemptionStarted{job->id(), preemptor && preemptor->place == Place::waiting ? preemptor->id() : std::string()});
+        if (!job->fixed || !job->kept()) return fail(Code::internal, "the stored job " + id + " is incomplete");
+    for (const auto& [id, preemptor] : stops) {
+        const Job* waits = find(preemptor);
+        engine_.apply(engine::PreemptionStarted{id, waits && waits->place == Place::waiting ? waits->id() : std::string()});
     }
     return {};
 }
@@ -153,7 +163,7 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
 void Scheduler::Impl::facts_of(Job& job) {
     const JobStatus& status = job.status();
     engine_.apply(engine::JobAdded{{.id = job.id(),
-                                    .spec = job.spec(),
+                                    .spec = job.outline(),
                                     .queue = job.fixed->queue,
                                     .tenant = job.fixed->tenant,
                                     .priority = static_cast<int>(job.fixed->priority),
@@ -161,16 +171,17 @@ void Scheduler::Impl::facts_of(Job& job) {
                                     .submitted = status.submitted,
                                     .preemptions = status.preemptions,
                                     .blocked = job.blocked,
-                                    .served = job.s.received.served,
-                                    .progress = job.s.received.progress,
-                                    .waits_since = job.s.received.waits_since}});
+                                    .profile = profiles_.of(job.fixed->kind),
+                                    .served = job.s().received.served,
+                                    .progress = job.s().received.progress,
+                                    .waits_since = job.s().received.waits_since}});
     job.known_to_engine = true;
     job.explained = now();  // its nodes have time to come back before it waits for something else
-    if (job.s.stop) job.next_ask = job.s.stop->since + job.s.stop->grace;
+    if (job.s().stop) job.next_ask = job.s().stop->since + job.s().stop->grace;
     if (!job.holds()) return;
     for (const TaskStatus& task : status.tasks) {
         if (state_row(task.state).holds) {
-            engine_.apply(engine::TaskPlaced{job.id(), task.index, *task.allocation, job.s.placed});
+            engine_.apply(engine::TaskPlaced{job.id(), task.index, *task.allocation, job.s().placed});
             take_slices(nodes_.at(task.allocation->node), job, task);
         } else {
             engine_.apply(engine::TaskFreed{job.id(), task.index});
@@ -279,6 +290,7 @@ Result<void> Scheduler::Impl::recover() {
     ReadModel::Update update;
     CRATER_TRY_VOID(load_settings());
     CRATER_TRY_VOID(load_tenants_and_tokens());
+    CRATER_TRY_VOID(load_profiles());
     CRATER_TRY_VOID(load_nodes());
     CRATER_TRY_VOID(load_jobs(update));
     CRATER_TRY_VOID(load_outbox());
@@ -291,9 +303,14 @@ Result<void> Scheduler::Impl::recover() {
     update.cluster_name = config_.cluster_name;
     update.verified = verified_;
     update.now = now();
+    // Nothing is placed where no agent is heard. What readers see of a node does not change with that, so its row is not made again.
     for (auto& [name, node] : nodes_) {
+        StoredNodeState state = node.state;
+        state.unreachable = true;
+        set_node_state(node, state);
         fill_row(node);
-        update.nodes.push_back({std::make_shared<const api::NodeRow>(node.row), node.inventory, node.sample});
+        node.row_touched = false;
+        update.nodes.push_back({node.show_row(), node.inventory, node.sample});
     }
     for (const auto& [id, token] : tokens_) update.tokens.push_back(token);
     read_.publish(std::move(update));
@@ -303,11 +320,6 @@ Result<void> Scheduler::Impl::recover() {
     apply_config();
     for (const auto& [name, queue] : queues_) touch_queue(name);
     for (const auto& [path, tenant] : tenants_) touch_tenant(path);
-    for (auto& [name, node] : nodes_) {
-        StoredNodeState state = node.state;
-        state.unreachable = true;
-        set_node_state(node, state);
-    }
     log::info("scheduler starts", {{"term", term_}, {"jobs", jobs_.size()}, {"nodes", nodes_.size()}, {"verified", verified_},
                                    {"took_ms", (env_.clock.ticks_us() - began) / 1000}});
     sweep_timer_ = env_.loop.after(Millis(1'000), [this] { sweep(); });

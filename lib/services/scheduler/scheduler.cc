@@ -183,10 +183,12 @@ void Scheduler::Impl::event(std::string kind, std::string subject, std::string s
 
 void Scheduler::Impl::sweep() {
     sweep_timer_ = env_.loop.after(sweep_period, [this] { sweep(); });
+    rest();
     if (stopped_) return;
     check_heartbeats();
     check_maintenance();
     defrag_now_and_then();
+    relieve_cards();
     for (auto& [name, queue] : queues_) {
         if (!queue.waits_changed) continue;
         queue.waits_changed = false;
@@ -233,6 +235,7 @@ void Scheduler::Impl::forget_old() {
             ++gone;
         }
     }
+    for (const std::uint64_t kind : profiles_.forget(before)) erase(Profiles::key_of(kind));
     for (auto it = idempotency_.begin(); it != idempotency_.end();) {
         if (it->second.at + Millis(86'400'000) < now()) {
             erase("idem/" + it->first);

@@ -3,6 +3,7 @@
 
 #include "crater/codec/binary.h"
 #include "crater/scheduler/stored_json.h"
+#include "profiles.h"
 #include "records.h"
 #include "test_world.h"
 
@@ -17,7 +18,7 @@ std::vector<std::string> problems() {
 }
 
 TEST(Stored, every_stored_object_can_be_kept_in_full) {
-    const auto found = problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback, NodeInventory, Tenant, Token,
+    const auto found = problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback, StoredProfile, NodeInventory, Tenant, Token,
                                 engine::Settings>();
     EXPECT_EQ(found, std::vector<std::string>());
 }
@@ -155,30 +156,49 @@ TEST(Stored, the_size_of_a_stored_value_has_no_limit) {
         status.tasks[i].detail = std::string(400, 'x');
     }
     StoredStatus stored;
-    stored.status = std::make_shared<const JobStatus>(status);
+    stored.status = status;
     const std::string json = codec::write_json(stored, {.reveal = true});
     ASSERT_GT(json.size(), codec::document_bytes_max);
     const auto read = stored_object<StoredStatus>(json);
     ASSERT_TRUE(read) << read.error().text();
     const std::string value = stored_value(*read);
     EXPECT_EQ(value, stored_value(stored));
-    EXPECT_EQ(stored_object<StoredStatus>(value)->status->tasks.size(), 4096u);
+    EXPECT_EQ(stored_object<StoredStatus>(value)->status.tasks.size(), 4096u);
 }
 
-// The elements of an array, and equal jobs after a start, have one spec in memory.
-TEST(Stored, equal_specs_are_read_once) {
+// What equal jobs are decided by lies in memory once, also where their names and commands differ.
+TEST(Stored, equal_outlines_are_one_object_and_specs_come_back_whole) {
+    JobSpec spec = gpu_job();
+    spec.env = {{"EPOCHS", "10"}};
     StoredSpec a, b;
     a.id = "a";
+    a.spec = spec;
+    a.user = "ann";
+    a.notes = {"one", "two"};
     b.id = "b";
-    a.spec = std::make_shared<const JobSpec>(gpu_job());
-    b.spec = std::make_shared<const JobSpec>(gpu_job());
-    codec::SharedPool pool;
-    StoredSpec a2, b2;
-    ASSERT_TRUE(read_stored(stored_value(a), a2, &pool));
-    ASSERT_TRUE(read_stored(stored_value(b), b2, &pool));
-    EXPECT_EQ(a2.spec, b2.spec);
+    b.spec = spec;
+    b.spec.name = "another";
+    b.spec.command.argv = {"/bin/other"};
+    Outlines outlines;
+    FixedJob a2, b2;
+    ASSERT_TRUE(read_stored_job(stored_value(a), a2, outlines));
+    ASSERT_TRUE(read_stored_job(stored_value(b), b2, outlines));
+    EXPECT_EQ(a2.outline, b2.outline);
+    EXPECT_TRUE(a2.outline->command.argv.empty());
+    EXPECT_EQ(codec::write_json(a2.outline->resources), codec::write_json(spec.resources));
     EXPECT_EQ(b2.id, "b");
-    EXPECT_EQ(codec::write_json(*a2.spec), codec::write_json(gpu_job()));
+    EXPECT_EQ(b2.name(), "another");
+    EXPECT_EQ(a2.user(), "ann");
+    EXPECT_EQ(a2.notes(), a.notes);
+    EXPECT_EQ(a2.document_hash(), "");
+    EXPECT_EQ(codec::write_json(*a2.spec()), codec::write_json(spec));
+    EXPECT_EQ(codec::write_json(*b2.spec()), codec::write_json(b.spec));
+    EXPECT_EQ(stored_job(b2), stored_value(b)) << "written as it was read";
+
+    b.spec.resources.cpu.cores = MilliCpu(7'000);
+    FixedJob c;
+    ASSERT_TRUE(read_stored_job(stored_value(b), c, outlines));
+    EXPECT_NE(c.outline, a2.outline);
 }
 
 }  // namespace

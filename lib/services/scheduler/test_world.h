@@ -85,6 +85,7 @@ class FakeAgent {
     std::uint64_t term = 0;
     bool welcomed = false, beats = true, runs_at_once = true, stops_at_once = true;
     int welcomes = 0;
+    std::map<std::int64_t, std::int64_t> card_memory;  // MiB in real use, told with the next beat
 
     const std::string& name() const { return inventory_.name; }
     NodeInventory& inventory() { return inventory_; }
@@ -152,6 +153,18 @@ class FakeAgent {
     }
     void finish(const proto::Launch& task) { report(task, "finished", "exit_zero", 0); }
     void fail(const proto::Launch& task) { report(task, "failed", "exit_nonzero", 3, "exit code 3"); }
+    // What a task uses at this moment.
+    void use(const proto::Launch& task, double cores, std::int64_t memory, std::int64_t gpu_memory_mib) {
+        proto::ToScheduler m;
+        auto& sample = *m.mutable_task_samples()->add_samples();
+        sample.set_job(task.job());
+        sample.set_task(task.task());
+        sample.set_at_ms(time_.now().ms);
+        sample.set_cpu_cores(cores);
+        sample.set_memory_bytes(memory);
+        sample.set_gpu_memory_mib(gpu_memory_mib);
+        send(m);
+    }
     void send_report(const proto::TaskReport& r) {
         proto::ToScheduler m;
         *m.mutable_report() = r;
@@ -168,7 +181,13 @@ class FakeAgent {
         if (!beats || !welcomed) return;
         proto::ToScheduler m;
         m.mutable_heartbeat()->set_number(1);
-        m.mutable_heartbeat()->mutable_sample()->set_cpu_percent(5);
+        auto& sample = *m.mutable_heartbeat()->mutable_sample();
+        sample.set_cpu_percent(5);
+        for (const auto& [card, mib] : card_memory) {
+            auto& use = *sample.add_gpus();
+            use.set_index(card);
+            use.set_memory_used_mib(mib);
+        }
         send(m);
     }
     void on_message(const std::string& bytes) {

@@ -13,6 +13,7 @@ void Scheduler::Impl::touch(Job& job) {
     wake();
 }
 void Scheduler::Impl::touch(Node& node) {
+    node.row_touched = true;
     if (!node.touched) {
         node.touched = true;
         touched_nodes_.push_back(&node);
@@ -37,29 +38,71 @@ void Scheduler::Impl::touch_tenant(const std::string& path) {
     wake();
 }
 
-JobStatus& Job::change() {
-    if (shown || !s.status) {
-        s.status = s.status ? std::make_shared<JobStatus>(*s.status) : std::make_shared<JobStatus>();
-        shown = false;
-    }
-    return const_cast<JobStatus&>(*s.status);  // made by us as one that can be changed, and nobody else has it yet
+Job::~Job() {
+    edited_ = false;
+    rest();
 }
 
+const StoredStatus& Job::s() const {
+    if (!open_) {
+        open_ = std::make_unique<StoredStatus>();
+        if (kept_) {
+            const auto read = read_stored(*kept_, *open_);
+            CRATER_CHECK(read.has_value(), "what is kept of a job was read before");
+        }
+        place_awake_ = awake_.size();
+        awake_.push_back(const_cast<Job*>(this));
+    }
+    return *open_;
+}
+
+StoredStatus& Job::edit() {
+    s();
+    edited_ = true;
+    return *open_;
+}
+
+void Job::keep(std::shared_ptr<const std::string> value) {
+    kept_ = std::move(value);
+    edited_ = false;
+}
+
+void Job::rest() {
+    if (!open_ || edited_) return;
+    open_.reset();
+    awake_[place_awake_] = awake_.back();
+    awake_[place_awake_]->place_awake_ = place_awake_;
+    awake_.pop_back();
+}
+
+void Scheduler::Impl::rest() {
+    for (std::size_t i = awake_.size(); i-- > 0;) awake_[i]->rest();
+}
+
+// Its bytes are those of its status.
 JobRecordPtr Scheduler::Impl::record_of(Job& job) const {
     auto record = std::make_shared<JobRecord>();
     record->fixed_ = job.fixed;
-    record->status_ = job.s.status;
-    job.shown = true;
-    record->advisory_ = job.s.advisory;
+    record->kept_ = job.kept();
+    record->state_ = job.status().state;
+    record->submitted_ = job.status().submitted;
+    record->advisory_ = job.s().advisory;
+    const auto lists = [&](const std::string& node) {
+        bool found = false;
+        record->for_each_held_node([&](const std::string& other) { found |= other == node; });
+        return found;
+    };
     for (const TaskStatus& task : job.status().tasks) {
         if (!task.allocation) continue;
+        if (state_row(task.state).holds && !lists(task.allocation->node))
+            record->held_on_ += (record->held_on_.empty() ? "" : "\n") + task.allocation->node;
         if (const auto node = nodes_.find(task.allocation->node); node != nodes_.end() && node->second.inventory->simulated) record->simulated_ = true;
     }
     return record;
 }
 
 void Scheduler::Impl::fill_row(Node& node) {
-    api::NodeRow& row = node.row;
+    api::NodeRow& row = node.edit_row();
     row.state = node.state.shown();
     row.taints = node.state.taints;
     row.maintenance = node.state.maintenance;
@@ -130,9 +173,11 @@ void Scheduler::Impl::gather() {
         job->touched = false;
         if (job->fresh) {
             job->fresh = false;
-            write("job/" + job->id() + "/spec", stored_value(*job->fixed));
+            write("job/" + job->id() + "/spec", stored_job(*job->fixed));
         }
-        write("job/" + job->id(), stored_value(job->s));
+        std::string value = stored_value(job->s());
+        job->keep(std::make_shared<const std::string>(value.begin(), value.end()));  // with no room to spare
+        write("job/" + job->id(), std::move(value));
         open_.update.jobs.push_back(record_of(*job));
         if (job->retired) open_.retired.push_back(job->id());
     }
@@ -143,8 +188,10 @@ void Scheduler::Impl::gather() {
         if (node->inventory_touched) write("node/" + node->name, stored_value(*node->inventory));
         if (node->state_touched) write("node/" + node->name + "/state", stored_value(node->state));
         node->inventory_touched = node->state_touched = false;
+        if (!node->row_touched) continue;
+        node->row_touched = false;
         fill_row(*node);
-        open_.update.nodes.push_back({std::make_shared<const api::NodeRow>(node->row), node->inventory, node->sample});
+        open_.update.nodes.push_back({node->show_row(), node->inventory, node->sample});
     }
     touched_nodes_.clear();
     for (Queue* queue : touched_queues_) {
@@ -216,8 +263,8 @@ void Scheduler::Impl::export_metrics(const Node& node) {
         if (disk.iops_stability_ratio > 0) m->set(metric::ssd_stability, disk.iops_stability_ratio, {node.name, disk.name});
     }
     constexpr double mib = 1 << 20;
-    for (std::size_t i = 0; i < node.row.cards.size(); ++i) {
-        const api::CardView& card = node.row.cards[i];
+    for (std::size_t i = 0; i < node.row().cards.size(); ++i) {
+        const api::CardView& card = node.row().cards[i];
         const std::vector<std::string> labels{std::to_string(card.index), card.model, card.uuid, node.name};
         if (i < inventory.gpus.size()) m->set(metric::gpu_sm_count, static_cast<double>(inventory.gpus[i].sm_count), labels);
         m->set(metric::gpu_memory_total, static_cast<double>(card.memory_total.value) * mib, labels);

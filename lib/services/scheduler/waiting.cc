@@ -40,7 +40,7 @@ Reason reason_of(const engine::Why& why, std::int64_t tasks) {
 // Jobs of one kind wait for the same.
 std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     if (job.kind) return job.kind;
-    const JobSpec& spec = *job.fixed->spec;
+    const JobSpec& spec = *job.fixed->outline;
     JobSpec alike;
     alike.queue = job.fixed->queue;
     alike.tenant = job.fixed->tenant;
@@ -109,7 +109,7 @@ Scheduler::Impl::WaitingKinds Scheduler::Impl::waiting_kinds(std::size_t looks) 
     WaitingKinds out;
     for (; looks > 0; --looks) {
         Job* job = next_waiting();
-        if (!job || job->blocked || !job->known_to_engine || job->s.stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
+        if (!job || job->blocked || !job->known_to_engine || job->s().stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
         out.jobs.push_back(job);
         const std::uint64_t key = kind_of(*job);
         if (!out.keys.insert(key).second) continue;
@@ -127,7 +127,7 @@ bool Scheduler::Impl::ask_why(const WaitingKinds& waiting, std::uint64_t round) 
         if (kind.asked >= explain_from_) break;
         if (asked++ == questions_max) return true;
         if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false}))
-            explained_[kind.key] = {reason_of(*why, kind.job->fixed->spec->tasks), round};
+            explained_[kind.key] = {reason_of(*why, kind.job->fixed->outline->tasks), round};
     }
     return false;
 }

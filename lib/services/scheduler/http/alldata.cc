@@ -9,8 +9,9 @@ namespace crater::scheduler {
 
 api::TaskView HttpApi::Impl::view_of(const JobRecord& job) const {
     std::shared_ptr<const api::NodeView> node;
-    if (!job.status().tasks.empty() && job.status().tasks.front().allocation) node = scheduler_.read().node(job.status().tasks.front().allocation->node);
-    api::TaskView view = task_view(job.status(), node ? &node->inventory : nullptr);
+    const JobStatus status = job.status();
+    if (!status.tasks.empty() && status.tasks.front().allocation) node = scheduler_.read().node(status.tasks.front().allocation->node);
+    api::TaskView view = task_view(status, node ? &node->inventory : nullptr);
     view.notes = job.notes();
     return view;
 }
@@ -37,7 +38,7 @@ void HttpApi::Impl::submit_document(const CallPtr& call, std::function<void(Resu
 void HttpApi::Impl::release(const CallPtr& call, const std::string& task_id, const std::string& reason, std::function<void(Result<api::TaskView>)> done) {
     auto job = visible_job(*call, task_id);
     if (!job) return done(fail(job.error()));
-    if (state_row((*job)->status().state).terminal) return done(view_of(**job));
+    if (state_row((*job)->state()).terminal) return done(view_of(**job));
     Act command{.job = task_id, .action = Action::cancel, .body = {.reason = reason}, .actor = call->actor};
     on_loop([self = shared_from_this(), command = std::move(command), done = std::move(done)]() mutable {
         self->scheduler_.act(std::move(command), [self, done = std::move(done)](Result<JobRecordPtr> released) {

@@ -127,7 +127,7 @@ void HttpApi::Impl::put_queue(CallPtr call) {
     if (!queue) return call->fail(queue.error());
     if (queue->name != call->parameter("name"))
         return call->fail({Code::invalid, "\"" + queue->name + "\" is not the queue of the path, \"" + call->parameter("name") + "\"", "name", ""});
-    if (auto valid = check_id(queue->name, "name"); !valid) return call->fail(valid.error());
+    if (auto valid = check_queue(*queue); !valid) return call->fail(valid.error());
     on_loop([self = shared_from_this(), call, queue = std::move(*queue)] {
         self->scheduler_.set_queue(queue, call->actor, [call](Result<api::QueueView> view) { call->answer(view); });
     });

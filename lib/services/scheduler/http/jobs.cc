@@ -94,7 +94,8 @@ void HttpApi::Impl::list_jobs(CallPtr call) {
 }
 
 Result<api::JobView> HttpApi::Impl::job_view(const JobRecord& job) const {
-    api::JobView view{.job = job.row(), .spec = api::masked(job.spec()), .tasks = job.status().tasks, .timeline = {}, .decision = {}, .notes = job.notes()};
+    CRATER_TRY(spec, job.spec());
+    api::JobView view{.job = job.row(), .spec = api::masked(std::move(spec)), .tasks = job.status().tasks, .timeline = {}, .decision = {}, .notes = job.notes()};
     CRATER_TRY(changes, scheduler_.history({.kind = "job_state", .subject = job.id(), .limit = history_max}));
     for (const store::HistoryRow& row : changes)
         if (auto change = codec::read_json<StateChange>(row.body, {.allow_unknown = true})) view.timeline.push_back(std::move(*change));

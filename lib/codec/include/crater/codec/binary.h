@@ -16,7 +16,10 @@
 // FieldOptions hold as for documents. Pure; callable from any thread.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,18 +30,22 @@
 
 namespace crater::codec {
 
-// Members that are a shared_ptr to const: those read through one pool from equal bytes are one object. By one thread at a time.
+// Members that are a shared_ptr to const: those read through one pool from equal bytes are one object, for as long as somebody holds it.
+// By one thread at a time.
 class SharedPool {
   public:
-    std::size_t objects() const { return by_hash_.size(); }
+    std::size_t objects() const;  // that somebody holds
 
   private:
     friend class BinaryReader;
-    struct Held {
+    struct Known {
         const Type* type;
-        std::shared_ptr<const void> object;
+        std::weak_ptr<const void> object;
     };
-    std::unordered_multimap<std::uint64_t, Held> by_hash_;
+    void add(std::uint64_t hash, Known known);
+
+    std::unordered_multimap<std::uint64_t, Known> by_hash_;
+    std::size_t sweep_at_ = 64;  // what nobody holds is forgotten when there are so many
 };
 
 // Whether the bytes begin as a value of this form does; JSON never does.
@@ -70,6 +77,17 @@ Result<T> read_binary(std::string_view bytes, SharedPool* pool = nullptr) {
     CRATER_TRY_VOID(read_binary_into(out, bytes, pool));
     return out;
 }
+
+// Parts of a value of this form, found without reading the rest. What is cut short or no such value gives an error, as reading does.
+//
+// The struct in the field `name` as a value of its own; absent when the field is.
+Result<std::optional<std::string>> binary_part(std::string_view value, std::string_view name);
+// The text in the field at the end of `path`, which leads through structs, within `value`; empty when it is absent.
+Result<std::string_view> binary_text(std::string_view value, std::initializer_list<std::string_view> path);
+// The value without the fields of these names.
+Result<std::string> binary_without(std::string_view value, std::span<const std::string_view> names);
+// The value with one more field, a struct, behind the others: `part` is a value too.
+std::string binary_with(std::string value, std::string_view name, std::string_view part);
 
 // Fields that this form cannot keep, nested ones dotted, each with the reason: two names of a struct with equal keys, an
 // optional or a struct whose default within its owner is not what a fresh one has. Empty = all is well; a test asks.

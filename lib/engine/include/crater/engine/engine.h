@@ -38,6 +38,7 @@ struct Settings {
     double inference_max_gpu_fraction = 0.5;   // of a card's memory, for one inference task that shares a card
     double memory_overcommit_ratio = 1.0;      // slices of a shared card may add up to so much of its memory
     double safety_watermark = 0.90;            // part of a card's memory that real use should stay below
+    Millis watermark_grace{60'000};            // for so long real use may stay above it before a task of the card makes room; 0: for ever
     bool enable_prediction = true;             // the best candidates are turned down where use would pass the watermark
     std::int64_t prediction_window_minutes = 15;
     std::int64_t gpu_memory_granularity_mb = 0;  // 0 = max(512, ceil(total/32))
@@ -62,6 +63,7 @@ void describe(V& v, Settings& s) {
     v.field("inference_max_gpu_fraction", s.inference_max_gpu_fraction, "Most of a shared card's memory one inference task may ask for.", {.minimum = 0, .maximum = 1});
     v.field("memory_overcommit_ratio", s.memory_overcommit_ratio, "What slices of a shared card may add up to, as a part of its memory.", {.minimum = 1, .maximum = 10});
     v.field("safety_watermark", s.safety_watermark, "Real use of a card's memory above which it takes no more slices.", {.minimum = 0, .maximum = 1});
+    v.field("watermark_grace", s.watermark_grace, "For how long real use may stay above the watermark before a task on the card moves or is stopped; 0 is for ever.");
     v.field("enable_prediction", s.enable_prediction, "Whether a place is turned down where predicted use would pass the watermark.");
     v.field("prediction_window_minutes", s.prediction_window_minutes, "How far ahead; what has run for so long is judged by its live use.", {.minimum = 1, .maximum = 1440});
     v.field("gpu_memory_granularity_mb", s.gpu_memory_granularity_mb, "Step of GPU memory slices in MiB; 0 = max(512, total/32).", {.minimum = 0, .maximum = 1e6});
@@ -142,7 +144,11 @@ void describe(V& v, Received& r) {
 }
 
 // ---- Facts -------------------------------------------------------------------------------------------------------------
-struct NodeSet { NodeInventory inventory; };                              // new, or changed by a re-registration
+struct NodeSet {                                                          // new, or changed by a re-registration
+    std::shared_ptr<const NodeInventory> inventory;  // never null; the engine keeps this very object
+    NodeSet(std::shared_ptr<const NodeInventory> shared) : inventory(std::move(shared)) {}
+    NodeSet(NodeInventory own) : inventory(std::make_shared<const NodeInventory>(std::move(own))) {}
+};
 struct NodeFlags { std::string node; bool draining = false, lost = false; };  // takes no new work
 struct NodeTaints { std::string node; std::vector<Taint> taints; };       // all that it has
 struct NodeMaintenance { std::string node; std::vector<Maintenance> windows; };  // all that are planned or under way
@@ -233,6 +239,11 @@ class Engine {
     // Makes room for one waiting job, or makes what is free worth more, by moving jobs: each stops as if preempted, with its new place
     // kept for it. The caller makes it durable like the preemptions of a pass.
     std::vector<Preemption> start_defrag(const DefragOptions& options, Instant now);
+    // One task makes room on each card whose real use has been above the safety watermark for watermark_grace, over all calls in between: of
+    // those that share it and may be stopped the one of the lowest priority, never of an inference job while training is there. It moves
+    // where another place is found, which is kept for it, else it waits again. To be called every few seconds; durable like the preemptions
+    // of a pass.
+    std::vector<Preemption> relieve_cards(Instant now);
     // Whether anything that happened since the last pass could let a waiting job start.
     bool wants_pass() const;
     // When a pass could decide something though nothing happens until then: a victim will have run for min_run_time. Of the last pass.

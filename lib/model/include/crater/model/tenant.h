@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crater/base/describe.h"
+#include "crater/base/error.h"
 #include "crater/model/job.h"
 
 namespace crater {
@@ -41,9 +42,40 @@ void describe(V& v, PluginUse& p) {
 Result<void> from_text(std::string_view text, PluginUse& out);
 std::string to_text(const PluginUse& use);
 
+// Weights of a queue's own, over those that its policy is a preset of (terms) and those of the settings (parts of the terms load and capacity).
+// SPEC 3.2. Only policies that add weighted terms up have such.
+struct PlacementWeights {
+    std::optional<double> capacity, disk, fit, fragmentation, gpu_thrift, interconnect, load, numa;
+    std::optional<double> w_gpu, w_cpu, w_mem, w_disk;
+    std::optional<double> gpu_memory, cpu_cores, memory_bandwidth, ssd_iops;
+    bool operator==(const PlacementWeights&) const = default;
+};
+inline constexpr double placement_weight_max = 100;
+template <class V>
+void describe(V& v, PlacementWeights& w) {
+    const FieldOptions range{.minimum = 0, .maximum = placement_weight_max};
+    v.field("capacity", w.capacity, "Of how much the node could still hold.", range);
+    v.field("disk", w.disk, "Of the steadiness of the disk.", range);
+    v.field("fit", w.fit, "Of how exactly the task fills what is left.", range);
+    v.field("fragmentation", w.fragmentation, "Of how little room for others it spoils.", range);
+    v.field("gpu_thrift", w.gpu_thrift, "Of leaving GPUs to work that needs them.", range);
+    v.field("interconnect", w.interconnect, "Of the links between the cards it gets.", range);
+    v.field("load", w.load, "Of how little of the node is in use, or how much where the policy packs.", range);
+    v.field("numa", w.numa, "Of cards and cores in one NUMA domain.", range);
+    v.field("w_gpu", w.w_gpu, "GPU within load.", range);
+    v.field("w_cpu", w.w_cpu, "CPU within load.", range);
+    v.field("w_mem", w.w_mem, "Memory within load.", range);
+    v.field("w_disk", w.w_disk, "Disk within load.", range);
+    v.field("gpu_memory", w.gpu_memory, "GPU memory within capacity.", range);
+    v.field("cpu_cores", w.cpu_cores, "Cores within capacity.", range);
+    v.field("memory_bandwidth", w.memory_bandwidth, "Memory bandwidth within capacity.", range);
+    v.field("ssd_iops", w.ssd_iops, "Disk IOPS within capacity.", range);
+}
+
 struct QueueSpec {
     std::string name;
     Policy policy = Policy::price;
+    PlacementWeights weights;
     Order order = Order::fair;
     Priority priority{500};  // of jobs that give none
     bool default_preemptible = false;
@@ -57,6 +89,7 @@ template <class V>
 void describe(V& v, QueueSpec& q) {
     v.field("name", q.name, "Queue.", {.required = true});
     v.field("policy", q.policy, "How a node is chosen.");
+    v.field("weights", q.weights, "Weights of its own, with the policies binpack and spread; the others add no weighted terms up.");
     v.field("order", q.order, "Who goes first among jobs of the same priority.");
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
@@ -66,6 +99,9 @@ void describe(V& v, QueueSpec& q) {
     v.field("preempt_factor", q.preempt_factor, "In a queue ordered shortest or las: how many times a waiting job's key a running one's must exceed to give way to it.", {.minimum = 1, .maximum = 1000});
     v.field("reserved_gpu", q.reserved_gpu, "Cards kept for this queue's jobs, lent to preemptible work meanwhile.", {.minimum = 0, .maximum = 1e6});
 }
+
+// Whether the settings of a queue go together; `field`: where they stand, "" or "queues[2].".
+Result<void> check_queue(const QueueSpec& queue, const std::string& field = {});
 
 // Caps of one tenant; an absent one is no limit. Charged up the chain of its parents.
 struct Quota {

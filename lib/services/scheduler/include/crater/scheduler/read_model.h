@@ -2,6 +2,7 @@
 // a reader never waits for a decision or for the disk. Rows are immutable once shared.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -18,28 +19,44 @@
 namespace crater::scheduler {
 
 class Scheduler;
-struct StoredSpec;
+struct FixedJob;
 
-// One job as others may see it: two immutable objects that the scheduler holds too, so that what is known of a job lies in memory once.
+// One job as others may see it: what the scheduler holds too, immutable, so that what is known of a job lies in memory once. Mostly as bytes:
+// what is not a plain member is read from them when it is asked for.
 class JobRecord {
   public:
     const std::string& id() const;
-    const std::string& name() const;  // the id when it has none
+    std::string name() const;  // the id when it has none
     const std::string& tenant() const;
     const std::string& queue() const;
-    const std::string& user() const;
+    std::string_view user() const;
     std::int64_t priority() const;
-    const JobSpec& spec() const;  // secrets in clear: mask before showing
-    const JobStatus& status() const { return *status_; }
-    const std::vector<std::string>& notes() const;
-    const std::string& document_hash() const;  // of the submitted document, for idempotency
+    Result<JobSpec> spec() const;    // secrets in clear: mask before showing
+    const JobSpec& outline() const;  // what decides where and when it runs, and what lists show
+    State state() const { return state_; }
+    Instant submitted() const { return submitted_; }
+    JobStatus status() const;
+    std::vector<std::string> notes() const;
+    std::string_view document_hash() const;  // of the submitted document, for idempotency
+    // Where its tasks hold something, each node once.
+    template <class Use>
+    void for_each_held_node(Use use) const {
+        for (std::size_t from = 0; from < held_on_.size();) {
+            const std::size_t end = std::min(held_on_.find('\n', from), held_on_.size());
+            use(held_on_.substr(from, end - from));
+            from = end + 1;
+        }
+    }
     bool runs_on(const std::string& node) const;  // or ran, while its slices are remembered
     api::JobRow row() const;                      // as lists show it
 
   private:
     friend class Scheduler;
-    std::shared_ptr<const StoredSpec> fixed_;
-    std::shared_ptr<const JobStatus> status_;
+    std::shared_ptr<const FixedJob> fixed_;
+    std::shared_ptr<const std::string> kept_;  // the StoredStatus as it was stored
+    std::string held_on_;                      // names of nodes, a line each
+    Instant submitted_;
+    State state_ = State::pending;
     bool simulated_ = false, advisory_ = false;
 };
 using JobRecordPtr = std::shared_ptr<const JobRecord>;
