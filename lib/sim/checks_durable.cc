@@ -74,8 +74,8 @@ void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
     const auto found = truth_.find({id, task.index, task.attempt});
     if (found == truth_.end() || found->second.doubtful) return;
     const Truth& truth = found->second;
-    // Given up while nobody heard its node: what it does there is not the job's any more.
-    if (!truth.ended || task.reason == Reason::node_lost || !task.started || !truth.running) return;
+    // Given up while nobody heard its node: how long it still ran there nobody can know.
+    if (!truth.ended || truth.told != leader_.get() || !task.started || !truth.running) return;
     const auto differs = [](Instant a, Instant b) { return a - b > usage_slack || b - a > usage_slack; };
     if (differs(task.started, truth.running) || differs(task.ended, truth.ended))
         violate("usage", id + "." + std::to_string(task.index) + "." + std::to_string(task.attempt) + " ran from " + format(truth.running) + " to " +

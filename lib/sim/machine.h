@@ -20,6 +20,7 @@ struct Truth {
     std::string machine;
     Instant running, ended;  // 0 = not
     bool doubtful = false;   // its agent could not know it all
+    const void* told = nullptr;  // which scheduler heard of its end
 };
 
 class Machine {

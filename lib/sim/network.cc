@@ -140,7 +140,7 @@ wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& pro
                 if (process.leads) h.heard_us = time_.ticks_us();
                 if (!m.empty() && m[0] == report_tag) {
                     proto::ToScheduler message;
-                    if (message.ParseFromString(m)) reports_[{i, message.report().number()}] = message.report();
+                    if (message.ParseFromString(m)) note_report(i, process, message.report());
                 }
                 next(std::move(m));
             },
@@ -148,6 +148,12 @@ wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& pro
                 trace(who + " closed: " + why);
                 next(std::move(why));
             }};
+}
+
+void World::Impl::note_report(int i, const SchedulerProcess& process, const proto::TaskReport& report) {
+    reports_[{i, report.number()}] = report;
+    const auto truth = truth_.find({report.job(), report.task(), report.attempt()});
+    if (truth != truth_.end() && truth->second.ended && process.leads) truth->second.told = &process;
 }
 
 wire::LinkCallbacks World::Impl::at_agent(int i, wire::LinkCallbacks callbacks) {

@@ -108,6 +108,7 @@ struct World::Impl {
     SchedulerProcess* answering(const Host& host);
     wire::LinkCallbacks at_scheduler(int i, const SchedulerProcess& process, wire::LinkCallbacks callbacks);
     wire::LinkCallbacks at_agent(int i, wire::LinkCallbacks callbacks);
+    void note_report(int i, const SchedulerProcess& process, const proto::TaskReport& report);
     std::string as_older(const Host& host, std::string message);
     void cut(Host& host, int side, Millis span);
     void unstall(Host& host);
