@@ -29,9 +29,8 @@ JobSpec random_job(Rng& rng, std::uint64_t n) {
 
 Outcome run_seed(std::uint64_t seed, bool keep_trace) {
     SeededRng rng(seed ^ 0xc7a7e75eed);
-    WorldOptions options{.seed = seed, .agents = static_cast<int>(2 + rng.below(2)), .gpus_per_node = 4, .faults = {}};
-    options.faults.message_loss = static_cast<double>(rng.below(3)) * 0.002;
-    options.faults.crash_per_minute = static_cast<double>(rng.below(4)) * 0.5;
+    WorldOptions options{.seed = seed, .agents = static_cast<int>(2 + rng.below(2)), .gpus_per_node = 4, .nodes = {}, .weather = {}, .settings = {}};
+    options.weather.message_loss = static_cast<double>(rng.below(3)) * 0.002;
     World world(options);
 
     std::vector<std::string> ids;
@@ -53,13 +52,14 @@ Outcome run_seed(std::uint64_t seed, bool keep_trace) {
         if (!ids.empty() && rng.below(5) == 0) world.cancel(ids[rng.below(ids.size())]);
         const int node = static_cast<int>(rng.below(static_cast<std::uint64_t>(options.agents)));
         const Millis cut(static_cast<std::int64_t>(rng.below(60'000)));
+        const auto strike = [&](Fault fault) { world.inject({.fault = fault, .at = world.elapsed(), .node = node, .span = cut}); };
         if (!ids.empty() && rng.below(8) == 0) world.evict(ids[rng.below(ids.size())]);
         if (rng.below(10) == 0) world.drain(node, rng.below(2) == 0, cut);
-        if (rng.below(14) == 0) world.reboot(node);
-        if (rng.below(6) == 0) world.partition(node, cut);
-        if (rng.below(10) == 0) world.crash_scheduler();
-        if (rng.below(10) == 0) world.crash_agent(node);
-        if (rng.below(15) == 0) world.fill_disk();
+        if (rng.below(14) == 0) strike(Fault::power_loss);
+        if (rng.below(6) == 0) strike(Fault::partition);
+        if (rng.below(10) == 0) strike(Fault::scheduler_crash);
+        if (rng.below(10) == 0) strike(Fault::agent_crash);
+        if (rng.below(15) == 0) strike(Fault::disk_full);
         world.run_for(Millis(static_cast<std::int64_t>(rng.below(12'000))));
     }
     world.heal();

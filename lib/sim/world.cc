@@ -25,9 +25,8 @@ constexpr Millis client_retry{700}, reply_patience{5'000};
 
 }  // namespace
 
-class World::Impl {
-  public:
-    explicit Impl(WorldOptions options) : options_(options), faults_(options.faults), rng_(options.seed * 0x9e3779b97f4a7c15 + 1), client_loop_(time_) {
+struct World::Impl {
+    explicit Impl(WorldOptions options) : options_(options), weather_(options.weather), rng_(options.seed * 0x9e3779b97f4a7c15 + 1), client_loop_(time_) {
         config_.heartbeat_interval = Millis(5'000);
         config_.heartbeat_timeout = Millis(15'000);
         config_.lost_grace = Millis(20'000);
@@ -41,7 +40,6 @@ class World::Impl {
                                                      [this](const std::string& text) { violate("starts", text); });
             start_agent(i);
         }
-        plan_crashes();
     }
 
     ~Impl() {
@@ -103,14 +101,14 @@ class World::Impl {
         trace(host.machine->name() + ": reboot");
         kill_agent(i);
         host.machine->power_off();
-        client_loop_.after(pause(faults_.restart_delay_max), [this, i] { start_agent(i); });
+        client_loop_.after(pause(weather_.restart_delay_max), [this, i] { start_agent(i); });
     }
 
     void crash_scheduler() {
         if (!scheduler_.loop) return;
         trace("scheduler: crash");
         kill_scheduler();
-        client_loop_.after(pause(faults_.restart_delay_max), [this] { start_scheduler(); });
+        client_loop_.after(pause(weather_.restart_delay_max), [this] { start_scheduler(); });
     }
     void fill_disk() {
         if (scheduler_.service) disk_.fail_next_commits = true;
@@ -120,7 +118,7 @@ class World::Impl {
         if (!host.loop) return;
         trace(host.machine->name() + ": agent crash");
         kill_agent(i);
-        client_loop_.after(pause(faults_.restart_delay_max), [this, i] { start_agent(i); });
+        client_loop_.after(pause(weather_.restart_delay_max), [this, i] { start_agent(i); });
     }
     void partition(int i, Millis span) {
         Host& host = *hosts_.at(static_cast<std::size_t>(i));
@@ -137,13 +135,26 @@ class World::Impl {
     }
     void heal() {
         trace("world: no more faults");
-        faults_.message_loss = 0;
-        faults_.crash_per_minute = 0;
+        weather_.message_loss = 0;
         callback_failures_ = 0;
         for (auto& host : hosts_) {
             host->cut_until_us = 0;
             set_draining(host->machine->name(), false, false);
         }
+    }
+
+    void inject(const Injection& injection) {
+        const Millis wait = std::max(Millis(0), injection.at - Millis(time_.ticks_us() / 1000 - start_ms));
+        client_loop_.after(wait, [this, injection] {
+            switch (injection.fault) {
+                case Fault::scheduler_crash: return crash_scheduler();
+                case Fault::disk_full: return fill_disk();
+                case Fault::agent_crash: return crash_agent(injection.node);
+                case Fault::power_loss: return reboot(injection.node);
+                case Fault::partition: return partition(injection.node, injection.span);
+                default: return;
+            }
+        });
     }
 
     bool step() {
@@ -198,7 +209,9 @@ class World::Impl {
     std::uint64_t hash_ = 0;
     VirtualTime time_;
 
-  private:
+    Coverage coverage_;
+    static constexpr std::int64_t start_ms = 1'700'000'000'000;
+
     struct SchedulerProcess {
         std::unique_ptr<VirtualLoop> loop;
         std::unique_ptr<store::Store> store;
@@ -254,7 +267,7 @@ class World::Impl {
       public:
         AllData(Impl& world, VirtualLoop& loop) : world_(world), loop_(loop) {}
         void send(wire::ClientRequest request, std::function<void(Result<wire::HttpResponse>)> done) override {
-            loop_.after(world_.pause(world_.faults_.delay_max), [this, body = std::move(request.body), done = std::move(done)] {
+            loop_.after(world_.pause(world_.weather_.delay_max), [this, body = std::move(request.body), done = std::move(done)] {
                 const bool fails = world_.rng_.below(100) < world_.callback_failures_;
                 if (!fails) world_.callback_taken(body);
                 done(wire::HttpResponse{.status = fails ? 503 : 200, .body = {}, .headers = {}});
@@ -280,7 +293,7 @@ class World::Impl {
         SchedulerProcess& p = scheduler_;
         disk_.fail_next_commits = false;
         p.loop = std::make_unique<VirtualLoop>(time_);
-        p.store = store::open_memory(disk_, *p.loop, pause(faults_.commit_latency_max));
+        p.store = store::open_memory(disk_, *p.loop, pause(weather_.commit_latency_max));
         p.callbacks = std::make_unique<AllData>(*this, *p.loop);
         p.rng = std::make_unique<SeededRng>(rng_.next());
         auto made = scheduler::Scheduler::start(config_, {.clock = time_, .loop = *p.loop, .rng = *p.rng, .store = *p.store, .callbacks = p.callbacks.get(),
@@ -334,22 +347,14 @@ class World::Impl {
         host.runtime.reset();
         host.loop.reset();
     }
-    void plan_crashes() {
-        client_loop_.after(Millis(1'000), [this] { plan_crashes(); });
-        if (faults_.crash_per_minute <= 0) return;
-        const double each_second = faults_.crash_per_minute / 60;
-        if (chance(each_second)) crash_scheduler();
-        for (std::size_t i = 0; i < hosts_.size(); ++i)
-            if (chance(each_second)) crash_agent(static_cast<int>(i));
-    }
 
     // ---- network ----
     void connect(int i, wire::LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<wire::Link>>)> done) {
         Host& host = *hosts_.at(static_cast<std::size_t>(i));
-        host.loop->after(pause(faults_.delay_max), [this, i, callbacks = std::move(callbacks), done = std::move(done)]() mutable {
+        host.loop->after(pause(weather_.delay_max), [this, i, callbacks = std::move(callbacks), done = std::move(done)]() mutable {
             Host& h = *hosts_.at(static_cast<std::size_t>(i));
             if (!scheduler_.service || h.cut_until_us > time_.ticks_us()) return done(fail(Code::unavailable, "no answer"));
-            h.wire = std::make_shared<VirtualWire>(time_, [this] { return pause(faults_.delay_max); }, [this] { return chance(faults_.message_loss); });
+            h.wire = std::make_shared<VirtualWire>(time_, [this] { return pause(weather_.delay_max); }, [this] { return chance(weather_.message_loss); });
             auto theirs = std::make_shared<std::weak_ptr<wire::Link>>();
             const auto end = h.wire->attach(1, *scheduler_.loop, noted(scheduler_.service->agent_link([theirs] { return theirs->lock(); }), h.machine->name() + " > scheduler"),
                                       "10.0.0." + std::to_string(i + 1) + ":4000");
@@ -514,8 +519,7 @@ class World::Impl {
         violate("liveness", "not idle: " + text);
     }
 
-    static constexpr std::int64_t start_ms = 1'700'000'000'000;
-    Faults faults_;
+    Weather weather_;
     SeededRng rng_;
     VirtualLoop client_loop_;  // of the world itself: clients, restarts
     scheduler::Config config_;
@@ -531,19 +535,21 @@ class World::Impl {
     std::deque<std::string> trace_;
 };
 
-World::World(WorldOptions options) : impl_(std::make_unique<Impl>(options)) {}
+World::World(WorldOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 World::~World() = default;
 void World::submit(JobSpec spec, std::string id) { impl_->submit(std::move(spec), std::move(id)); }
 void World::cancel(std::string id) { impl_->cancel(id); }
 void World::evict(std::string id) { impl_->evict(id); }
 void World::drain(int index, bool evict, Millis span) { impl_->drain(index, evict, span); }
 void World::set_quota(std::string tenant, Quota hard) { impl_->set_quota(tenant, hard); }
-void World::reboot(int index) { impl_->reboot(index); }
 const std::vector<std::string>& World::acknowledged() const { return impl_->in_order_; }
-void World::crash_scheduler() { impl_->crash_scheduler(); }
-void World::fill_disk() { impl_->fill_disk(); }
-void World::crash_agent(int index) { impl_->crash_agent(index); }
-void World::partition(int index, Millis span) { impl_->partition(index, span); }
+void World::inject(const Injection& injection) { impl_->inject(injection); }
+void World::taint(int, Millis) {}
+void World::maintain(int, Millis, Millis) {}
+void World::defragment() {}
+const Coverage& World::coverage() const { return impl_->coverage_; }
+Counts World::counts() const { return {.events = impl_->time_.ran()}; }
+Millis World::elapsed() const { return Millis(impl_->time_.ticks_us() / 1000 - Impl::start_ms); }
 void World::heal() { impl_->heal(); }
 void World::run_for(Millis span) { impl_->run_for(span); }
 bool World::run_until_idle(Millis limit) { return impl_->run_until_idle(limit); }
