@@ -17,7 +17,7 @@ namespace crater::sim {
 class Coverage {
   public:
     using Pair = std::pair<Fault, State>;
-    void hit(Fault fault, State state) { ++counts_[{fault, state}]; }
+    void hit(Fault fault, State state, std::uint64_t times = 1) { counts_[{fault, state}] += times; }
     std::uint64_t count(Fault fault, State state) const;
     void add(const Coverage& other);  // of another seed
     static std::vector<Pair> all();   // every pair of the table
