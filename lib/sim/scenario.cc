@@ -1,71 +1,151 @@
 #include "crater/sim/scenario.h"
 
-#include "crater/base/clock.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 
 namespace crater::sim {
 namespace {
 
-JobSpec random_job(Rng& rng, std::uint64_t n) {
-    JobSpec spec;
-    spec.name = "job " + std::to_string(n);
-    spec.type = rng.below(3) == 0 ? JobType::batch : JobType::training;
-    spec.command.argv = {"work"};
-    spec.resources.cpu.cores = MilliCpu(static_cast<std::int64_t>(500 + 500 * rng.below(8)));
-    spec.resources.memory.size = Bytes(static_cast<std::int64_t>(1 + rng.below(8)) << 30);
-    static constexpr std::int64_t cards[] = {0, 500, 1000, 1000, 2000, 4000};
-    spec.resources.gpu.count = MilliGpu(cards[rng.below(std::size(cards))]);
-    if (spec.resources.gpu.count.value == 1000 && rng.below(2)) spec.resources.gpu.memory = Mebibytes(static_cast<std::int64_t>(4096 + 4096 * rng.below(4)));
-    if (rng.below(4) == 0) spec.tasks = static_cast<std::int64_t>(2 + rng.below(2));
-    spec.priority = {static_cast<int>(100 * (1 + rng.below(7)))};
-    spec.preemptible = rng.below(2) == 0;
-    spec.duration = Millis(static_cast<std::int64_t>(500 + rng.below(60'000)));
-    spec.grace_period = Millis(static_cast<std::int64_t>(1'000 + rng.below(5'000)));
-    if (rng.below(3) == 0) spec.restart = {RestartPolicy::on_failure, static_cast<std::int64_t>(1 + rng.below(3))};
-    if (rng.below(6) == 0) spec.time_limit = Millis(static_cast<std::int64_t>(5'000 + rng.below(30'000)));
-    return spec;
+// Everything that can run ends within this after the faults have.
+constexpr Millis peace{4 * 3'600'000};
+
+std::string seconds(Millis at) { return fmt::format("{}.{:03} s", at.count() / 1000, at.count() % 1000); }
+
+void ask(World& world, const Step& step) {
+    const int node = static_cast<int>(step.node);
+    switch (step.act) {
+        case Act::submit: return world.submit(step.spec, step.job);
+        case Act::cancel: return world.cancel(step.job);
+        case Act::evict: return world.evict(step.job);
+        case Act::drain: return world.drain(node, false, step.span);
+        case Act::drain_evict: return world.drain(node, true, step.span);
+        case Act::taint: return world.taint(node, step.span);
+        case Act::maintain: return world.maintain(node, step.after, step.span);
+        case Act::quota: return world.set_quota(step.tenant, step.quota);
+        case Act::defragment: return world.defragment();
+    }
+}
+
+std::string job_line(const JobSpec& spec) {
+    const Resources& each = spec.resources;
+    std::string out;
+    if (spec.tasks > 1) out += fmt::format("{} tasks of ", spec.tasks);
+    if (each.gpu.count.value > 0) out += format(each.gpu.count) + " cards";
+    if (each.gpu.memory.value > 0) out += " with " + format(each.gpu.memory);
+    if (each.gpu.count.value > 0) out += ", ";
+    out += format(each.cpu.cores) + " cores, " + format(each.memory.size) + ", for " + format(spec.duration);
+    if (spec.time_limit > Millis(0)) out += ", at most " + format(spec.time_limit);
+    out += ", priority " + to_text(spec.priority);
+    if (spec.preemptible.value_or(false)) out += ", gives way in " + format(spec.grace_period);
+    if (spec.restart.policy == RestartPolicy::on_failure) out += fmt::format(", {} restarts", spec.restart.max);
+    if (!spec.queue.empty()) out += ", queue " + spec.queue;
+    if (!spec.tenant.empty()) out += ", tenant " + spec.tenant;
+    for (const std::string& id : spec.after_ok) out += ", after " + id + " ended well";
+    for (const std::string& id : spec.after_any) out += ", after " + id + " ended";
+    return out;
+}
+
+std::string quota_line(const Quota& quota) {
+    std::string out;
+    if (quota.gpu) out += " " + format(*quota.gpu) + " cards";
+    if (quota.memory) out += " " + format(*quota.memory) + " memory";
+    if (quota.jobs) out += fmt::format(" {} jobs", *quota.jobs);
+    return out.empty() ? " nothing said" : out;
+}
+
+std::string step_line(const Step& step) {
+    const std::string node = fmt::format("n{}", step.node + 1);
+    std::string out(name_of(step.act));
+    switch (step.act) {
+        case Act::submit: return out + " " + step.job + ": " + job_line(step.spec);
+        case Act::cancel:
+        case Act::evict: return out + " " + step.job;
+        case Act::drain:
+        case Act::drain_evict:
+        case Act::taint: return out + " " + node + " for " + format(step.span);
+        case Act::maintain: return out + " " + node + " in " + format(step.after) + " for " + format(step.span);
+        case Act::quota: return out + " of " + step.tenant + ":" + quota_line(step.quota);
+        case Act::defragment: break;
+    }
+    return out;
+}
+
+std::string node_line(const hw::SimulatedNode& node) {
+    return fmt::format("{}: {} x {}{}, {} cores, {}", node.name, node.gpus.count, node.gpus.model,
+                       node.gpus.mig ? " in MIG mode" : "", node.cpu.cores, format(node.memory));
 }
 
 }  // namespace
 
-Outcome run_seed(std::uint64_t seed, bool keep_trace) {
-    SeededRng rng(seed ^ 0xc7a7e75eed);
-    WorldOptions options{.seed = seed, .agents = static_cast<int>(2 + rng.below(2)), .gpus_per_node = 4, .faults = {}};
-    options.faults.message_loss = static_cast<double>(rng.below(3)) * 0.002;
-    options.faults.crash_per_minute = static_cast<double>(rng.below(4)) * 0.5;
-    World world(options);
+std::span<const EnumName<Act>> enum_names(Act) {
+    static constexpr EnumName<Act> names[] = {
+        {Act::submit, "submit"}, {Act::cancel, "cancel"},     {Act::evict, "evict"}, {Act::drain, "drain"},          {Act::drain_evict, "drain_evict"},
+        {Act::taint, "taint"},   {Act::maintain, "maintain"}, {Act::quota, "quota"}, {Act::defragment, "defragment"}};
+    return names;
+}
 
-    std::vector<std::string> ids;
-    world.run_for(Millis(2'000));
-    Quota little;
-    little.gpu = MilliGpu(2'000);
-    little.jobs = 3;
-    world.set_quota("little", little);
-    const std::uint64_t rounds = 12 + rng.below(12);
-    for (std::uint64_t round = 0; round < rounds && world.violations().empty(); ++round) {
-        for (std::uint64_t i = rng.below(4); i > 0; --i) {
-            ids.push_back("task-" + std::to_string(ids.size() + 1));
-            JobSpec spec = random_job(rng, ids.size());
-            const auto& known = world.acknowledged();
-            if (!known.empty() && rng.below(8) == 0) (rng.below(2) ? spec.after_ok : spec.after_any).push_back(known[rng.below(known.size())]);
-            if (spec.tasks == 1 && spec.resources.gpu.count.value <= 2'000 && rng.below(5) == 0) spec.tenant = "little/one";
-            world.submit(std::move(spec), ids.back());
-        }
-        if (!ids.empty() && rng.below(5) == 0) world.cancel(ids[rng.below(ids.size())]);
-        const int node = static_cast<int>(rng.below(static_cast<std::uint64_t>(options.agents)));
-        const Millis cut(static_cast<std::int64_t>(rng.below(60'000)));
-        if (!ids.empty() && rng.below(8) == 0) world.evict(ids[rng.below(ids.size())]);
-        if (rng.below(10) == 0) world.drain(node, rng.below(2) == 0, cut);
-        if (rng.below(14) == 0) world.reboot(node);
-        if (rng.below(6) == 0) world.partition(node, cut);
-        if (rng.below(10) == 0) world.crash_scheduler();
-        if (rng.below(10) == 0) world.crash_agent(node);
-        if (rng.below(15) == 0) world.fill_disk();
-        world.run_for(Millis(static_cast<std::int64_t>(rng.below(12'000))));
+Outcome play(const Scenario& scenario, std::size_t lines) {
+    World world(scenario.options);
+    for (const Injection& fault : scenario.faults) world.inject(fault);
+    for (const Step& step : scenario.steps) {
+        if (step.at > world.elapsed()) world.run_for(step.at - world.elapsed());
+        if (!world.violations().empty()) break;
+        ask(world, step);
     }
+    if (scenario.length > world.elapsed() && world.violations().empty()) world.run_for(scenario.length - world.elapsed());
     world.heal();
-    if (world.violations().empty()) world.run_until_idle(Millis(3'600'000));
-    return {seed, world.events(), world.trace_hash(), world.violations(),
-            keep_trace || !world.violations().empty() ? world.trace(keep_trace ? 20'000 : 200) : std::string()};
+    if (world.violations().empty()) world.run_until_idle(peace);
+    return {.counts = world.counts(),
+            .coverage = world.coverage(),
+            .elapsed = world.elapsed(),
+            .trace_hash = world.trace_hash(),
+            .violations = world.violations(),
+            .trace = lines ? world.trace(lines) : std::string()};
+}
+
+Scenario tidied(Scenario scenario) {
+    const auto nodes = static_cast<std::int64_t>(scenario.options.nodes.size());
+    std::erase_if(scenario.faults, [&](const Injection& fault) {
+        return fault.at > scenario.length || (fault_row(fault.fault).place == Place::node && fault.node >= nodes);
+    });
+    std::stable_sort(scenario.steps.begin(), scenario.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
+    std::set<std::string> jobs;
+    const auto unknown = [&](const std::string& job) { return !jobs.contains(job); };
+    std::erase_if(scenario.steps, [&](Step& step) {
+        if (step.at > scenario.length) return true;
+        switch (step.act) {
+            case Act::submit:
+                std::erase_if(step.spec.after_ok, unknown);
+                std::erase_if(step.spec.after_any, unknown);
+                return !jobs.insert(step.job).second;
+            case Act::cancel:
+            case Act::evict: return unknown(step.job);
+            case Act::drain:
+            case Act::drain_evict:
+            case Act::taint:
+            case Act::maintain: return step.node >= nodes;
+            case Act::quota:
+            case Act::defragment: break;
+        }
+        return false;
+    });
+    return scenario;
+}
+
+std::string story(const Scenario& scenario) {
+    const Settings& settings = scenario.options.settings;
+    std::string out = fmt::format("seed {}, {} nodes, heartbeats every {}, lost after {}, faults end after {}\n", scenario.options.seed,
+                                  scenario.options.nodes.size(), format(settings.heartbeat_interval), format(settings.heartbeat_timeout),
+                                  seconds(scenario.length));
+    for (const auto& node : scenario.options.nodes) out += "  " + node_line(node) + "\n";
+    std::vector<std::pair<Millis, std::string>> lines;
+    for (const Step& step : scenario.steps) lines.emplace_back(step.at, step_line(step));
+    for (const Injection& fault : scenario.faults) lines.emplace_back(fault.at, "FAULT " + text_of(fault));
+    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [at, text] : lines) out += fmt::format("{:>12}  {}\n", seconds(at), text);
+    return out;
 }
 
 }  // namespace crater::sim

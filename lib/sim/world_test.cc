@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "crater/sim/scenario.h"
+#include "crater/sim/world.h"
 
 namespace crater::sim {
 namespace {
@@ -25,7 +25,7 @@ testing::AssertionResult sound(const World& world) {
 }
 
 TEST(World, jobs_run_and_end) {
-    World world({.seed = 1, .agents = 2, .gpus_per_node = 4, .faults = {}});
+    World world({.seed = 1, .agents = 2, .gpus_per_node = 4, .nodes = {}, .weather = {}, .settings = {}});
     world.run_for(seconds(1));
     for (int i = 0; i < 6; ++i) world.submit(job(2, seconds(20)), "t" + std::to_string(i));
     EXPECT_TRUE(world.run_until_idle(minutes(10)));
@@ -34,39 +34,25 @@ TEST(World, jobs_run_and_end) {
 
 TEST(World, the_scheduler_dies_while_jobs_start) {
     for (int ms = 0; ms < 300; ms += 10) {
-        World world({.seed = 2, .agents = 2, .gpus_per_node = 4, .faults = {}});
+        World world({.seed = 2, .agents = 2, .gpus_per_node = 4, .nodes = {}, .weather = {}, .settings = {}});
         world.run_for(seconds(2));
         for (int i = 0; i < 4; ++i) world.submit(job(1, seconds(5)), "t" + std::to_string(i));
         world.run_for(Millis(ms));
-        world.crash_scheduler();
+        world.inject({.fault = Fault::scheduler_crash, .at = world.elapsed()});
         EXPECT_TRUE(world.run_until_idle(minutes(10)));
         ASSERT_TRUE(sound(world)) << ms;
     }
 }
 
 TEST(World, a_node_is_cut_off_for_longer_than_it_takes_to_be_lost) {
-    World world({.seed = 3, .agents = 2, .gpus_per_node = 4, .faults = {}});
+    World world({.seed = 3, .agents = 2, .gpus_per_node = 4, .nodes = {}, .weather = {}, .settings = {}});
     world.run_for(seconds(2));
     for (int i = 0; i < 4; ++i) world.submit(job(2, minutes(1)), "t" + std::to_string(i));
     world.run_for(seconds(10));
-    world.partition(0, seconds(50));
+    world.inject({.fault = Fault::partition, .at = world.elapsed(), .span = seconds(50)});
     EXPECT_TRUE(world.run_until_idle(minutes(20)));
     EXPECT_TRUE(sound(world));
 }
-
-TEST(World, a_seed_is_the_same_story_twice) {
-    const Outcome first = run_seed(11), second = run_seed(11);
-    EXPECT_EQ(first.events, second.events);
-    EXPECT_EQ(first.trace_hash, second.trace_hash);
-    EXPECT_NE(first.trace_hash, run_seed(12).trace_hash);
-}
-
-class Seeds : public testing::TestWithParam<std::uint64_t> {};
-TEST_P(Seeds, nothing_is_lost_doubled_or_over) {
-    const Outcome outcome = run_seed(GetParam());
-    for (const Violation& v : outcome.violations) ADD_FAILURE() << v.checker << ": " << v.text << "\n" << outcome.trace;
-}
-INSTANTIATE_TEST_SUITE_P(Sim, Seeds, testing::Range<std::uint64_t>(100, 130));
 
 }  // namespace
 }  // namespace crater::sim

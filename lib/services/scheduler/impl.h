@@ -329,6 +329,7 @@ class Scheduler::Impl {
     void on_register(const std::shared_ptr<Session>& session, const proto::Register& message);
     void reconcile(Node& node, const proto::Register& message, bool other_agent);
     void refresh_hardware(Node& node);
+    void add_slices(const Node& node, api::CardView& card);
     void check_devices(Node& node, const NodeInventory& inventory);
     void on_heartbeat(Node& node, const proto::Heartbeat& message);
     void on_report(Node& node, const proto::TaskReport& report);
