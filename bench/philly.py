@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Order and preemption on the Philly trace: 82,247 training jobs on 64 simulated nodes of 8 cards, decided by Crater's engine in simulated time; each resume
-pays 60 s. Baselines of the same run: textbook SRTF with free preemption on a flat pool, EASY backfill and shortest-first with backfill on the same nodes."""
+pays 60 s. Twice: with relaxed locality (a job's cards lie near each other where they can, else anywhere) against schedulers on a flat pool of as many cards,
+for which any cards do; and with each job on as few nodes as hold it (keys that end in _whole_nodes) against schedulers that do the same. Textbook SRTF with
+free preemption is defined on the flat pool alone."""
 import argparse
 import json
 import os
@@ -12,6 +14,37 @@ import simulated  # noqa: E402
 TARGETS = {"known_over_srtf": 0.97, "noisy_over_srtf": 1.00, "unknown_over_srtf": 1.12, "known_checkpoint_30m_over_srtf": 1.05, "noisy_checkpoint_30m_over_srtf": 1.08,
            "unknown_checkpoint_30m_over_srtf": 1.22, "no_preemption_over_sjf": 1.02, "fair_over_easy": 1.0, "large_over_easy": 1.0, "longest_wait_over_easy": 1.0,
            "preemptions_per_job": 1.0, "replay_seconds": 10.0}
+WHOLE = "_whole_nodes"
+
+
+def own_runs(philly, options):
+    """name -> arguments of the runs of the engine."""
+    out = {}
+    for name, durations, order in (("known", "known", "shortest"), ("noisy", "noisy", "shortest"), ("unknown", "unknown", "las")):
+        out[name] = [*philly, "--order", order, "--durations", durations]
+        if not options.quick:
+            out[name + "_checkpoint_30m"] = [*out[name], "--checkpoint", "30m"]
+    out["no_preemption"] = [*philly, "--order", "shortest@keep"]
+    out["fair"] = [*philly, "--order", "fair"]
+    return out
+
+
+def figures(own, easy, sjf, srtf):
+    """What the runs of the engine come to beside the peers."""
+    mean = {name: run["completion_h"]["mean"] for name, run in own.items()}
+    preempting = [name for name in own if name not in ("fair", "no_preemption")]
+
+    def worst_over_easy(*path):
+        of = lambda run: run[path[0]][path[1]]  # noqa: E731
+        return max(of(run) for run in own.values()) / of(easy)
+
+    return {**{f"{name}_over_srtf": mean[name] / srtf["completion_h"]["mean"] for name in preempting},
+            "no_preemption_over_sjf": mean["no_preemption"] / sjf["completion_h"]["mean"], "fair_over_easy": mean["fair"] / easy["completion_h"]["mean"],
+            # Of all our orders the worst.
+            "large_over_easy": worst_over_easy("completion_big_h", "mean"), "longest_wait_over_easy": worst_over_easy("first_wait_h", "longest"),
+            "longest_time_without_cards_over_easy": worst_over_easy("wait_h", "longest"),
+            "preemptions_per_job": max(own[name]["preemptions_per_job"] for name in preempting),
+            "replay_seconds": max(run["replay_seconds"] for run in own.values())}
 
 
 def main():
@@ -22,35 +55,31 @@ def main():
     if not simulated.has(options, "philly/philly.csv"):
         return 0
     philly = ["--trace", "philly", os.path.join(options.shared, "philly")]
-    wanted = {"srtf": [*philly, "--order", "peer:srtf", "--resume-cost", "0s"]}
-    for order in ("fifo", "easy", "sjf"):
-        wanted[order] = [*philly, "--order", f"peer:{order}"]
-    for name, durations, order in (("known", "known", "shortest"), ("noisy", "noisy", "shortest"), ("unknown", "unknown", "las")):
-        wanted[name] = [*philly, "--order", order, "--durations", durations]
-        if not options.quick:
-            wanted[name + "_checkpoint_30m"] = [*wanted[name], "--checkpoint", "30m"]
-    wanted["no_preemption"] = [*philly, "--order", "shortest@keep"]
-    wanted["fair"] = [*philly, "--order", "fair"]
+    peers = {"srtf": [*philly, "--order", "peer:srtf", "--resume-cost", "0s"], **{f"{order}_flat": [*philly, "--order", f"peer:{order}@flat"] for order in ("fifo", "easy", "sjf")},
+             **{order + WHOLE: [*philly, "--order", f"peer:{order}"] for order in ("easy", "sjf")}}
+    relaxed = own_runs([*philly, "--locality", "relaxed"], options)
+    whole = own_runs(philly, options)
+    wanted = {**peers, **relaxed, **{name + WHOLE: arguments for name, arguments in whole.items()}}
     runs = {name: answer["runs"][0] for name, answer in simulated.all_of(options, wanted).items()}
 
-    mean = {name: run["completion_h"]["mean"] for name, run in runs.items()}
-    ours = [name for name in runs if name not in ("srtf", "fifo", "easy", "sjf")]
-    preempting = [name for name in ours if name not in ("fair", "no_preemption")]
     for name, run in runs.items():
         simulated.line(name, run)
-    result = {"benchmark": "philly", "simulated": True, "jobs": runs["easy"]["jobs"], "cards": 512, "mean_completion_h": mean,
-              "no_preemption_over_sjf": mean["no_preemption"] / mean["sjf"], "fair_over_easy": mean["fair"] / mean["easy"],
-              **{f"{name}_over_srtf": mean[name] / mean["srtf"] for name in preempting},
-              # Of all our orders the worst.
-              "large_over_easy": max(runs[name]["completion_big_h"]["mean"] for name in ours) / runs["easy"]["completion_big_h"]["mean"],
-              "longest_wait_over_easy": max(runs[name]["first_wait_h"]["longest"] for name in ours) / runs["easy"]["first_wait_h"]["longest"],
-              "longest_time_without_cards_over_easy": max(runs[name]["wait_h"]["longest"] for name in ours) / runs["easy"]["wait_h"]["longest"],
-              "preemptions_per_job": max(runs[name]["preemptions_per_job"] for name in preempting),
-              "replay_seconds": max(runs[name]["replay_seconds"] for name in ours)}
+    result = {"benchmark": "philly", "simulated": True, "jobs": runs["srtf"]["jobs"], "cards": 512, "mean_completion_h": {name: run["completion_h"]["mean"] for name, run in runs.items()}}
+    own = figures({name: runs[name] for name in relaxed}, runs["easy_flat"], runs["sjf_flat"], runs["srtf"])
+    on_nodes = figures({name: runs[name + WHOLE] for name in whole}, runs["easy" + WHOLE], runs["sjf" + WHOLE], runs["srtf"])
+    result.update(own)
+    # What relaxed locality costs: of the jobs of 2 to 8 cards.
+    result["spread_over_nodes"] = {name: {"jobs_percent": runs[name]["spread_jobs_percent"], "card_hours_percent": runs[name]["spread_card_hours_percent"]} for name in relaxed}
+    result.update({key + WHOLE: value for key, value in on_nodes.items()})
+    print("any cards, as near each other as can be, against a flat pool:")
     missed = simulated.judge(result, {key: target for key, target in TARGETS.items() if key in result})
+    print("on as few nodes as hold the job, against the same (SRTF: flat all the same):")
+    simulated.judge(result, {key + WHOLE: target for key, target in TARGETS.items() if key in on_nodes})
+    for name, part in result["spread_over_nodes"].items():
+        print(f"  {name}: {part['jobs_percent']:.1f} % of the jobs of 2 to 8 cards ran on several nodes, {part['card_hours_percent']:.1f} % of their card hours")
     print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()}))
-    print(f"mean completion: known {mean['known']:.2f} h, noisy {mean['noisy']:.2f} h, unknown {mean['unknown']:.2f} h; SRTF {mean['srtf']:.2f} h, EASY {mean['easy']:.1f} h; "
-          f"{missed} of the targets missed")
+    print(f"mean completion: known {runs['known']['completion_h']['mean']:.2f} h, noisy {runs['noisy']['completion_h']['mean']:.2f} h, unknown {runs['unknown']['completion_h']['mean']:.2f} h; "
+          f"SRTF {runs['srtf']['completion_h']['mean']:.2f} h, EASY {runs['easy_flat']['completion_h']['mean']:.1f} h; {missed} of the targets missed")
     return 0
 
 

@@ -23,6 +23,7 @@
 #include "place/seats.h"
 #include "place/shapes.h"
 #include "place/topology.h"
+#include "preempt/cover.h"
 #include "preempt/gang_victims.h"
 #include "quota/tenants.h"
 #include "state/cluster.h"
@@ -269,6 +270,11 @@ class Engine::Impl {
     std::optional<VictimSet> victims_of_gang(JobSlot& preemptor);
     std::optional<VictimSet> what_stops_already(const Shape& shape);
     std::optional<VictimSet> least_of_node(int node, const std::vector<int>& here, const Shape& shape);
+    std::optional<std::vector<int>> cards_of_node(int node, const std::vector<int>& here, const Shape& shape, bool& impossible);
+    Leaver leaver(int victim, int node) const;
+    bool takes_any_cards(const JobSlot& preemptor) const;
+    std::optional<std::vector<int>> least_by_cards(JobSlot& preemptor, const std::vector<int>& able);
+    std::int64_t idle_cards(int node) const;
     std::optional<std::vector<int>> least_for_gang(JobSlot& preemptor, const std::vector<int>& able);
     GangVictims::Victim victim_figures(int victim) const;
     std::int64_t room_for(const Shape& shape, int crowd, int node, std::int64_t most);
@@ -407,7 +413,8 @@ class Engine::Impl {
         bool training = false, takes_back = false;
         Instant now, retry_at;
         std::uint64_t holdings = 0;
-        std::vector<int> jobs;                  // by priority, then cost
+        std::vector<int> nodes;                 // that serve the shape
+        std::vector<int> jobs;                  // by priority, then cost, then the latest start
         std::vector<std::vector<int>> on_node;  // the same by node
         std::vector<std::int64_t> cost;         // by position of the job
         std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower

@@ -105,6 +105,7 @@ void add_simulate(CLI::App& app, Context& context) {
     simulate->add_option("--order", options->orders, "Who goes first; several are compared; see below")->delimiter(',');
     simulate->add_option("--nodes", options->nodes, "Cluster: a file of simulated nodes, all alike; 64 nodes of 8 cards of 40 GiB otherwise");
     simulate->add_option("--durations", options->durations, "What is known of how long jobs run: known, noisy, unknown")->capture_default_str();
+    simulate->add_option("--locality", options->locality, "Whether the cards of a job lie on as few nodes as hold them (strict) or may lie anywhere (relaxed)")->capture_default_str();
     simulate->add_option("--checkpoint", options->checkpoint, "What a stopped job keeps: all (on_stop), or up to its last one, each 30m")->capture_default_str();
     simulate->add_option("--resume-cost", options->resume_cost, "What each resume takes before work goes on")->capture_default_str();
     simulate->add_option("--load", options->load, "mix: cards asked for at any time by whole cards, as a part of the cluster's")->capture_default_str();

@@ -19,7 +19,7 @@ struct SimulateOptions {
     std::int64_t arrivals_count = 60'000;
     std::string holding_time = "1h";
     // Jobs with times.
-    std::string generate, nodes, report, until, durations = "known", checkpoint = "on_stop", resume_cost = "60s",
+    std::string generate, nodes, report, until, durations = "known", locality = "strict", checkpoint = "on_stop", resume_cost = "60s",
                 span = "7d";
     std::vector<std::string> orders;
     double load = 0.75;

@@ -111,6 +111,8 @@ Json answer_of(const std::string& run, const replay::TimedFigures& f) {
             {"wait_big_h", spread(f.wait_big_h)},
             {"first_wait_h", spread(f.first_wait_h)},
             {"preemptions_per_job", rounded(f.preemptions_per_job)},
+            {"spread_jobs_percent", rounded(100 * f.spread_jobs)},
+            {"spread_card_hours_percent", rounded(100 * f.spread_card_hours)},
             {"lost_card_hours", rounded(f.lost_card_hours)},
             {"held_percent", rounded(100 * f.held)},
             {"used_percent", rounded(100 * f.used)},
@@ -164,7 +166,8 @@ void simulate_time(Context& context, const SimulateOptions& options, const std::
     check_report(options.report);
     const auto timed = timed_options(options);
     const auto fleet = options.nodes.empty() ? replay::Fleet{} : fleet_of(options.nodes);
-    const auto workload = workload_of(options, name, folder, fleet);
+    auto workload = workload_of(options, name, folder, fleet);
+    if (named<replay::Locality>("locality", options.locality) == replay::Locality::relaxed) replay::relax_locality(workload);
     replay::EngineChoice engine;
     engine.policy = named<Policy>("policy", options.policy);
     const auto orders = options.orders.empty() ? std::vector<std::string>{"fair"} : options.orders;
@@ -182,6 +185,7 @@ void simulate_time(Context& context, const SimulateOptions& options, const std::
                          {"cards_per_node", workload.fleet.cards},
                          {"card_gib", workload.fleet.card_mib / 1024},
                          {"durations", options.durations},
+                         {"locality", options.locality},
                          {"checkpoint", options.checkpoint},
                          {"resume_cost_s", timed.resume_cost.count() / 1000},
                          {"policy", options.policy},

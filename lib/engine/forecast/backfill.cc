@@ -16,9 +16,11 @@ constexpr std::uint64_t nodes_compared = 64;  // that changed; beyond, it is loo
 
 }  // namespace
 
-// Those that keep none may in this pass: when one that comes before starts.
+// Those that keep none may in this pass: when one that comes before starts. Who may be stopped again for its queue's order gets its
+// place by that order too, and is promised none.
 bool Engine::Impl::keeps_place(const WaitClass& members) const {
     if (cluster_.settings().backfill_depth == 0 || (timed_ == 0 && run_times_.empty())) return false;
+    if (members.preemptible && order_preempts(job(members.head().job).queue)) return false;
     return members.blocked.why == Blocked::room || members.blocked.why == Blocked::reserved;
 }
 
@@ -38,11 +40,8 @@ void Engine::Impl::keep_place(JobSlot& slot, Instant now) {
     if (members.kept_for >= 0 && members.kept_for != slot.position) reservations_.leave(members.kept_for);
     members.kept_for = -1;
     const auto depth = static_cast<std::size_t>(cluster_.settings().backfill_depth);
-    // While no run time is known of any job nothing has an end in sight.
-    if (timed_ == 0 && run_times_.empty()) return leave_place(slot);
     const auto domain = domain_of(shapes_.at(slot.shape));
-    const bool waits_for_room = members.blocked.why == Blocked::room || members.blocked.why == Blocked::reserved;
-    if (!waits_for_room || !slot.pledge.empty() || !slot.victims.empty() || reservations_.in_force(domain) >= depth) return leave_place(slot);
+    if (!keeps_place(members) || !slot.pledge.empty() || !slot.victims.empty() || reservations_.in_force(domain) >= depth) return leave_place(slot);
 
     const Reservation* kept = reservations_.of(slot.position);
     std::optional<Reservation> found;

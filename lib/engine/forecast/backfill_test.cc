@@ -272,6 +272,24 @@ Story play(std::uint64_t seed, std::int64_t depth) {
     return out;
 }
 
+// Who may be stopped again for the order is promised nothing by it, and holds nobody up.
+TEST(Backfill, a_job_that_its_order_may_stop_keeps_no_place) {
+    for (const bool preemptible : {false, true}) {
+        Cluster4 c;
+        QueueSpec queue;
+        queue.name = "training";
+        queue.order = crater::Order::shortest;
+        c.engine.apply(QueueSet{queue});
+        c.add(timed("running", 3, 60));
+        EXPECT_EQ(c.pass(0), Names{"running"});
+        auto head = timed("head", 4, 90, 1);
+        head.job.preemptible = preemptible;
+        c.add(head);
+        c.add(timed("long", 1, 100, 2));
+        EXPECT_EQ(c.pass(0), preemptible ? Names{"long"} : Names{});
+    }
+}
+
 TEST(Backfill, nobody_ahead_of_the_first_delays_it) {
     int heads = 0, late_without = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -157,6 +157,7 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
         auto operator<=>(const Step&) const = default;
     };
     std::vector<Step> steps;
+    std::vector<std::int64_t> free_now(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Node& node = cluster_.node(nodes[i]);
         if (!node.takes_work()) continue;
@@ -167,7 +168,9 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
             tasks = std::min(tasks, shape.spread_tasks ? 1 : wanted);
             if (tasks > most) steps.push_back({std::max(now, at), static_cast<int>(i), most = tasks});
         };
-        for (const auto& row : timeline(nodes[i], now).rows) add(row.at, at_most(row, shape, need, node.cards.size()));
+        const auto& rows = timeline(nodes[i], now).rows;
+        free_now[i] = std::min(wanted, at_most(rows.front(), shape, need, node.cards.size()));
+        for (const auto& row : rows) add(row.at, at_most(row, shape, need, node.cards.size()));
         for (const auto& window : node.windows)
             if (most > 0) steps.push_back({std::max(now, window.end), static_cast<int>(i), most});
         for (const auto* place : reservations_.on(nodes[i]))
@@ -185,10 +188,10 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
         here = std::max(here, steps[s].tasks);
         if (sum < wanted || (s + 1 < steps.size() && steps[s + 1].at == at)) continue;
         ++tried;
-        // Those with room for most first, so that few are touched.
+        // Those where most becomes free until then come first, so that few are touched, and what is free now is left to who may pass.
         std::vector<std::pair<std::int64_t, int>> order;
         for (std::size_t i = 0; i < room.size(); ++i)
-            if (room[i] > 0) order.emplace_back(-room[i], static_cast<int>(i));
+            if (room[i] > 0) order.emplace_back(free_now[i] - room[i], static_cast<int>(i));
         std::sort(order.begin(), order.end());
         Reservation out{.job = slot.position, .at = at, .until = end_after(at, length)};
         out.slices.reserve(static_cast<std::size_t>(slot.waiting));

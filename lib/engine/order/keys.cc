@@ -11,13 +11,8 @@ namespace {
 constexpr Millis unknown_run_time{86'400'000};
 // Below this (a minute; a minute of one card) jobs are alike: the last moments of a run decide nothing.
 constexpr std::int64_t least_key = 60'000;
-// A job that others can push aside again has waited too long after this, in one piece; then it goes first, by submit
-// time, and is left in peace for a part of what it waited.
-constexpr Millis long_wait{9 * 86'400'000LL};
-constexpr std::int64_t peace = 5;
-// One that keeps what it gets holds up others for its whole run: it has waited too long after several times that.
-constexpr Millis long_wait_to_end{5 * 86'400'000LL};
-constexpr std::int64_t long_wait_runs = 2;
+// A job that keeps what it gets holds up others for its whole run: it has waited too long after several times that.
+constexpr std::int64_t long_wait_runs = 4;
 
 // What a job goes on for that has run for `done`. One that has outlived its time is taken to need as much again as
 // it is over: it does not count as nearly done for ever.
@@ -33,8 +28,9 @@ std::int64_t cards_of(const JobSlot& slot) {
 Order Engine::Impl::order_of(int queue) const { return backlog_.queue(queue).spec.order; }
 
 Millis Engine::Impl::expected_run(const JobSlot& slot) const {
-    if (const auto known = expected_run_time(slot.info)) return known->p50;
     const JobSpec& spec = *slot.info.spec;
+    if (slot.info.run_time && slot.info.run_time->p50.count() > 0 && spec.time_limit.count() == 0) return slot.info.run_time->p50;
+    if (const auto known = expected_run_time(slot.info)) return known->p50;
     return spec.time_limit.count() > 0 ? std::min(spec.time_limit, unknown_run_time) : unknown_run_time;
 }
 
@@ -73,15 +69,21 @@ Instant Engine::Impl::waits_since(const JobSlot& slot) const {
     return std::max(slot.info.submitted, slot.info.waits_since);
 }
 
-// When the job will have waited too long, or what it was willing to wait is about to be over. 0 = never.
+// When the job will have waited too long, or what it was willing to wait is about to be over. 0 = never. One that others can
+// push aside again grows old until its first start alone: an overload has to be stored in jobs that wait, and those that would
+// run longest store most in fewest. Where nobody is stopped and the short go first, the long wait in proportion.
 Instant Engine::Impl::ages_at(const JobSlot& slot) const {
     Instant at;
-    if (slot.info.preemptible && order_preempts(slot.queue)) {
-        at = waits_since(slot) + long_wait;
-    } else if (order_of(slot.queue) != Order::fifo) {
+    const Order order = order_of(slot.queue);
+    const Millis most = cluster_.settings().order_wait_most;
+    if (order == Order::fair) {
+        at = waits_since(slot) + most;
+    } else if (slot.info.preemptible && order_preempts(slot.queue)) {
+        if (!slot.info.waits_since) at = slot.info.submitted + most;
+    } else if (order != Order::fifo) {
         const Millis ran{slot.info.served * 1000 / cards_of(slot)};
-        const Millis run = order_of(slot.queue) == Order::las ? ran : std::max(expected_run(slot), ran);
-        at = waits_since(slot) + std::max(long_wait_to_end, run * long_wait_runs);
+        const Millis run = order == Order::las ? ran : std::max(expected_run(slot), ran);
+        at = waits_since(slot) + std::max(most, run * long_wait_runs);
     }
     if (const Millis willing = slot.info.spec->max_queue_time; willing.count() > 0) {
         const Instant due = slot.info.submitted + Millis{willing.count() / 5 * 4};
@@ -135,11 +137,7 @@ std::int64_t Engine::Impl::yields_above(int queue, std::int64_t key) const {
 
 // When a running job may give way for the order at the earliest.
 Instant Engine::Impl::yields_for_order_at(const JobSlot& victim) const {
-    const Instant started = last_start(victim);
-    Millis runs = cluster_.settings().order_min_run_time;
-    if (const Instant aged = ages_at(victim); aged && started >= aged)
-        runs = std::max(runs, (started - waits_since(victim)) / peace);
-    return started + runs;
+    return last_start(victim) + cluster_.settings().order_min_run_time;
 }
 
 // The running jobs that might give way for their queue's order. They need not be of this very moment: exactly who
@@ -150,12 +148,16 @@ void Engine::Impl::refresh_elders(Instant now) {
     if (elders_.known && (same || soon)) return;
     elders_ = {true, now, holdings_, {}};
     bool any = false;
-    for (int q = 0; q < backlog_.queue_count(); ++q) any |= order_preempts(q) && !backlog_.queue(q).classes.empty();
+    std::vector<bool> preempts;
+    for (int q = 0; q < backlog_.queue_count(); ++q) {
+        preempts.push_back(order_preempts(q));
+        any |= preempts.back() && !backlog_.queue(q).classes.empty();
+    }
     if (!any) return;
     for (const auto& here : held_on_)
         for (const auto& held : here) {
             const JobSlot& slot = job(held.job);
-            if (!slot.info.preemptible || slot.stopping || !order_preempts(slot.queue)) continue;
+            if (!slot.info.preemptible || slot.stopping || !preempts[static_cast<std::size_t>(slot.queue)] || !slot.first_held(held.task)) continue;
             const Instant from = yields_for_order_at(slot);
             auto& level = elders_.levels[{slot.queue, slot.info.priority}];
             const auto key = order_key(slot, now);

@@ -295,16 +295,50 @@ TEST_F(Orders, a_victim_of_lower_priority_is_taken_before_one_of_the_same) {
     EXPECT_EQ(victims(), std::set<std::string>{"low"});
 }
 
-TEST_F(Orders, a_job_that_had_waited_too_long_is_left_in_peace_for_a_while) {
-    set_queue(crater::Order::las);
+TEST_F(Orders, a_first_start_is_waited_for_so_long_and_a_later_one_as_the_order_has_it) {
+    set_queue(crater::Order::shortest);
     engine.apply(NodeSet{make_node("n1", 1)});
-    now = noon + Millis{10 * 86'400'000LL};
-    run(one("old", 0).preemptible());
-    later(2 * 86'400 - 1);
-    add(one("young", 11 * 86'400LL));
+    run(lasting(one("runs").preemptible(), Millis{20 * 86'400'000LL}));
+    add(lasting(one("long", 1).preemptible(), Millis{30 * 86'400'000LL}));
+    later(5 * 86'400);
     EXPECT_TRUE(victims().empty());
-    later(61);
-    EXPECT_EQ(victims(), std::set<std::string>{"old"});
+    later(1);
+    EXPECT_EQ(victims(), std::set<std::string>{"runs"});
+    stop("runs");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "long"), "n1");
+    // From now on it is a job like others: it gives way, and does not grow old again.
+    add(lasting(one("short", 6 * 86'400), Millis{3'600'000}));
+    later(601);
+    EXPECT_EQ(victims(), std::set<std::string>{"long"});
+    stop("long");
+    EXPECT_EQ(node_of(engine, engine.pass(now), "short"), "n1");
+    later(30 * 86'400);
+    engine.pass(now);
+    EXPECT_EQ(waiting(), (Names{"runs", "long"}));
+}
+
+// Told to stop it loses nothing, however long it ran: what counts is how many cards are stopped.
+TEST_F(Orders, who_saves_when_told_to_stop_costs_the_restart_alone) {
+    for (const bool saves : {false, true}) {
+        Engine fresh;
+        QueueSpec queue;
+        queue.name = "training";
+        queue.order = crater::Order::shortest;
+        fresh.apply(QueueSet{queue});
+        fresh.apply(NodeSet{make_node("n1", 3)});
+        EngineJob small = lasting(one("small").preemptible(), Millis{40 * 3'600'000LL});
+        small.saves_on_stop = saves;
+        fresh.apply(JobAdded{small});
+        fresh.pass(noon);
+        EngineJob wide = lasting(a_job("wide").gpus(2000).preemptible(), Millis{40 * 3'600'000LL});
+        wide.saves_on_stop = saves;
+        fresh.apply(JobAdded{wide});
+        fresh.pass(noon + Millis{10 * 3'600'000LL});
+        fresh.apply(JobAdded{lasting(one("short", 1), Millis{60'000})});
+        const auto plan = fresh.pass(noon + Millis{11 * 3'600'000LL});
+        ASSERT_EQ(plan.preemptions.size(), 1U);
+        EXPECT_EQ(plan.preemptions[0].victim, saves ? "small" : "wide");
+    }
 }
 
 // ---- What a queue keeps for itself ---------------------------------------------------------------------------------

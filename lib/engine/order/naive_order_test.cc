@@ -23,9 +23,9 @@ struct Record {
     std::int64_t expected = 0;                // of its whole run; 0: nobody said
     std::int64_t received = 0, kept = 0;      // ms of its card, of its progress
     std::int64_t started = -1, saved = -1;    // while it runs
-    std::int64_t waited = 0;                  // before this start
     std::int64_t stops = 0;                   // for others
-    bool was_old = false;
+    bool saves = false;                       // when it is told to stop
+    bool ran = false;
     bool runs() const { return started >= 0; }
 };
 
@@ -57,10 +57,11 @@ struct Turns {
     bool old(const Record& r) const {
         if (order == crater::Order::fifo) return false;
         const auto waits = now - r.since;
-        if (r.preemptible && pushes()) return waits >= 9 * day;
+        if (order == crater::Order::fair) return waits >= 5 * day;
+        if (r.preemptible && pushes()) return !r.ran && waits >= 5 * day;
         std::int64_t run = r.received;
         if (order != crater::Order::las) run = std::max(run, r.expected > 0 ? r.expected : day);
-        return waits >= std::max(5 * day, 2 * run);
+        return waits >= std::max(5 * day, 4 * run);
     }
     std::vector<std::string> queue() const {
         std::vector<std::tuple<bool, std::int64_t, std::int64_t, std::string>> places;
@@ -74,17 +75,15 @@ struct Turns {
     bool may_be_pushed(const Record& victim, const Record& by) const {
         if (!pushes() || !victim.preemptible) return false;
         if (by.stops > 0 && now - by.since < 10 * minute) return false;  // was stopped itself a moment ago
-        const auto runs = now - victim.started;
-        if (runs < 10 * minute || (victim.was_old && runs < victim.waited / 5)) return false;
+        if (now - victim.started < 10 * minute) return false;
         const auto its = old(by) ? minute : std::max(key(by), minute);
         return key(victim) > (order == crater::Order::las ? 10 : 3) * its;
     }
-    static std::int64_t lost(const Record& r, std::int64_t at) { return (at - std::max(r.started, r.saved)) / 1000; }
+    static std::int64_t lost(const Record& r, std::int64_t at) { return r.saves ? 0 : (at - std::max(r.started, r.saved)) / 1000; }
 
     void start(Record& r) {
-        r.was_old = old(r);
-        olds += r.was_old;
-        r.waited = now - r.since;
+        olds += old(r);
+        r.ran = true;
         r.started = now;
         r.saved = -1;
     }
@@ -102,12 +101,14 @@ struct Turns {
         r.id = "j" + std::to_string(next++);
         r.tenant = "t" + std::to_string(rng.below(3));
         r.preemptible = rng.below(3) != 0;
+        r.saves = rng.below(3) == 0;
         r.submitted = r.since = now - static_cast<std::int64_t>(rng.below(1000));
         // What ended teaches how long others run; here all is said, so that nothing is learned that matters.
         r.expected = minute * (1 + static_cast<std::int64_t>(rng.below(rng.below(2) ? 60 : 6000)));
         EngineJob job = a_job(r.id).gpus(1000).tenant(r.tenant);
         job.submitted = {r.submitted};
         job.preemptible = r.preemptible;
+        job.saves_on_stop = r.saves;
         if (r.expected > 0) job.run_time = RunTime{Millis{r.expected}, Millis{r.expected * 2}};
         all[r.id] = r;
         engine.apply(JobAdded{job});

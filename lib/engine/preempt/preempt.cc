@@ -2,6 +2,7 @@
 // start, of which no member can be left out. SPEC 3.6.
 #include <algorithm>
 #include <climits>
+#include <tuple>
 
 #include "engine_impl.h"
 #include "preempt/gang_victims.h"
@@ -13,15 +14,15 @@ constexpr std::size_t trials_most = 64;
 
 }  // namespace
 
-// What stopping the job throws away: its cards times the seconds since it started, or since its last checkpoint,
-// and what a restart takes. Work without cards counts a thousandth of its cores.
+// What stopping the job throws away: its cards times the seconds since it started, or since its last checkpoint (none
+// where it saves when it is told to stop), and what a restart takes. Work without cards counts a thousandth of its cores.
 std::int64_t Engine::Impl::cost_of(const JobSlot& victim, Instant now) const {
     std::int64_t cost = 0;
     for (const auto& task : victim.tasks) {
         if (task.life != TaskSlot::Life::held) continue;
-        const auto seconds =
-            std::clamp<std::int64_t>((now - std::max(task.started, victim.checkpointed)).count() / 1000, 0, 10LL * 365 * 86400) +
-            cluster_.settings().restart_cost.count() / 1000;
+        const Millis unsaved = victim.info.saves_on_stop ? Millis{0} : now - std::max(task.started, victim.checkpointed);
+        const auto seconds = std::clamp<std::int64_t>(unsaved.count() / 1000, 0, 10LL * 365 * 86400) +
+                             cluster_.settings().restart_cost.count() / 1000;
         std::int64_t amount = 0;
         for (const auto& slice : task.slices.cards) amount += slice.compute;
         cost += amount > 0 ? amount * seconds : task.slices.cpu * seconds / 1000;
@@ -69,7 +70,7 @@ bool Engine::Impl::may_yield(const JobSlot& victim, const JobSlot& preemptor, bo
 }
 
 // Jobs that may be pushed aside, on nodes that could serve the preemptor at all: by priority, then cheapest
-// first.
+// first, then the latest start.
 void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     const Settings& settings = cluster_.settings();
     const Shape& shape = shapes_.at(preemptor.shape);
@@ -81,58 +82,71 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority && able_.queue == queue &&
         able_.training == training && able_.takes_back == takes_back && able_.now == now && able_.holdings == holdings_)
         return;
-    able_ = {};
     able_.shape = preemptor.shape;
     able_.priority = preemptor.info.priority;
     able_.queue = queue;
     able_.training = training;
     able_.takes_back = takes_back;
     able_.now = now;
+    able_.retry_at = {};
     able_.holdings = holdings_;
-    able_.on_node.resize(static_cast<std::size_t>(cluster_.size()));
-    able_.in_vain.resize(static_cast<std::size_t>(cluster_.size()));
-    able_.best_on.resize(static_cast<std::size_t>(cluster_.size()));
+    able_.jobs.clear();
+    able_.nodes.clear();
+    const auto nodes = static_cast<std::size_t>(cluster_.size());
+    able_.on_node.resize(nodes);
+    for (auto& here : able_.on_node) here.clear();
+    able_.in_vain.assign(nodes, 0);
+    able_.best_on.assign(nodes, {});
+    // Those of jobs that are no candidates are never read.
     able_.cost.resize(jobs_.size());
     able_.key.resize(jobs_.size());
     std::vector<int> seen;
     for (int n = 0; n < cluster_.size(); ++n) {
-        const auto& held_here = held_on_[static_cast<std::size_t>(n)];
-        if (held_here.empty() || !cluster_.node(n).takes_work() ||
-            Judge::fixed_filter(Look(shape, cluster_, n)) >= 0)
-            continue;
-        for (const auto& held : held_here)
-            if (may_yield(job(held.job), preemptor, takes_back)) seen.push_back(held.job);
+        if (!cluster_.node(n).takes_work() || Judge::fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
+        able_.nodes.push_back(n);
+        for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
+            const JobSlot& slot = job(held.job);
+            // A job on several nodes may have its first task on one that does not serve the preemptor.
+            const bool again = slot.tasks.size() > 1 && !seen.empty() && seen.back() == held.job;
+            if (!again && may_yield(slot, preemptor, takes_back)) seen.push_back(held.job);
+        }
     }
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
 
-    std::vector<std::pair<std::int64_t, int>> order;
+    struct Able {
+        int priority;
+        std::int64_t cost;
+        Instant started;
+        std::string_view id;
+        int job;
+    };
+    std::vector<Able> order;
     for (const int v : seen) {
-        const bool lent = takes_back && job(v).queue != preemptor.queue;
-        const bool lower = lent || job(v).info.priority < preemptor.info.priority;
+        const JobSlot& victim = job(v);
+        const bool lent = takes_back && victim.queue != preemptor.queue;
+        const bool lower = lent || victim.info.priority < preemptor.info.priority;
         Instant free_at = now;
         if (!lower)
-            free_at = yields_for_order_at(job(v));
+            free_at = yields_for_order_at(victim);
         else if (!lent)
-            free_at = last_start(job(v)) + settings.min_run_time;
-        able_.key[static_cast<std::size_t>(v)] = lower ? INT64_MAX : order_key(job(v), now);
+            free_at = last_start(victim) + settings.min_run_time;
+        able_.key[static_cast<std::size_t>(v)] = lower ? INT64_MAX : order_key(victim, now);
         if (free_at <= now)
-            order.emplace_back(cost_of(job(v), now), v);
+            order.push_back({victim.info.priority, cost_of(victim, now), started(victim), victim.info.id, v});
         else if (lower && (!able_.retry_at || free_at < able_.retry_at))
             able_.retry_at = free_at;
     }
-    std::sort(order.begin(), order.end(), [&](const auto& x, const auto& y) {
-        const EngineJob &a = job(x.second).info, &b = job(y.second).info;
-        return std::tuple(a.priority, x.first, std::string_view(a.id)) <
-               std::tuple(b.priority, y.first, std::string_view(b.id));
+    std::sort(order.begin(), order.end(), [](const Able& a, const Able& b) {
+        return std::tie(a.priority, a.cost, b.started, a.id) < std::tie(b.priority, b.cost, a.started, b.id);
     });
-    for (const auto& [cost, v] : order) {
-        able_.jobs.push_back(v);
-        able_.cost[static_cast<std::size_t>(v)] = cost;
-        for (const auto& task : job(v).tasks) {
+    for (const Able& one : order) {
+        able_.jobs.push_back(one.job);
+        able_.cost[static_cast<std::size_t>(one.job)] = one.cost;
+        for (const auto& task : job(one.job).tasks) {
             if (task.life != TaskSlot::Life::held) continue;
             auto& here = able_.on_node[static_cast<std::size_t>(task.slices.node)];
-            if (here.empty() || here.back() != v) here.push_back(v);
+            if (here.empty() || here.back() != one.job) here.push_back(one.job);
         }
     }
 }
@@ -180,7 +194,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
     // One task goes where it likes, unless the others of its gang hold it.
     const bool alone = preemptor.waiting == 1 && (preemptor.held == 0 || !shapes_.at(preemptor.shape).near());
-    auto set = alone ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
+    auto set = alone && !takes_any_cards(preemptor) ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
     cluster_.undo_to(mark);
     if (!set) return set;
     // Nobody is stopped for a job that its quota would then hold back.
@@ -254,23 +268,52 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const 
     const auto own = own_tasks_[static_cast<std::size_t>(n)];
     const auto start = cluster_.mark();
     without_stopping(n);
-    GangVictims search([&](int, const std::vector<int>& jobs) {
+    const auto fits_without = [&](const std::vector<int>& jobs) {
         const auto mark = cluster_.mark();
         for (const int v : jobs) without(job(v), n);
         ++looked_;
         const bool fits = Judge::fits(Look(shape, cluster_, n, When::now, own));
         cluster_.undo_to(mark);
-        return std::int64_t{fits};
-    });
-    search.add_site(n, -1, 0);
-    for (const int v : here)
-        if (gives_way(v)) search.add_victim(victim_figures(v), {0});
-    const auto jobs = search.search(1, false, -1);
+        return fits;
+    };
+    bool impossible = false;
+    auto jobs = cards_of_node(n, here, shape, impossible);
+    if (!impossible && (!jobs || !fits_without(*jobs))) {
+        // Cards are not all that it lacks.
+        GangVictims search([&](int, const std::vector<int>& leave) { return std::int64_t{fits_without(leave)}; });
+        search.add_site(n, -1, 0);
+        for (const int v : here)
+            if (gives_way(v)) search.add_victim(victim_figures(v), {0});
+        jobs = search.search(1, false, -1);
+    }
     cluster_.undo_to(start);
     if (!jobs) return std::nullopt;
     VictimSet out;
     out.jobs = *jobs;
     set_figures(out);
+    return out;
+}
+
+// Who leaves a node so that there are whole cards enough, were that all. Fewer are never enough: what also fits is the best.
+std::optional<std::vector<int>> Engine::Impl::cards_of_node(int n, const std::vector<int>& here, const Shape& shape, bool& impossible) {
+    const Node& node = cluster_.node(n);
+    if (shape.cards == 0 || node.mixed || node.card_type < 0 || !shape.need(cluster_, node.card_type).whole) return std::nullopt;
+    const auto wanted = shape.cards - idle_cards(n);
+    if (wanted <= 0) return std::nullopt;
+    std::vector<Leaver> leavers;
+    for (const int v : here)
+        if (gives_way(v)) leavers.push_back(leaver(v, n));
+    auto out = cheapest_cover(std::move(leavers), wanted);
+    impossible = !out;
+    return out;
+}
+
+// With the cards that it holds of a node; of all, -1.
+Leaver Engine::Impl::leaver(int v, int n) const {
+    const auto its = victim_figures(v);
+    Leaver out{v, its.priority, its.cost, its.started, 0};
+    for (const auto& task : job(v).tasks)
+        if (task.life == TaskSlot::Life::held && (n < 0 || task.slices.node == n)) out.cards += static_cast<std::int64_t>(task.slices.cards.size());
     return out;
 }
 
@@ -316,9 +359,15 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     std::vector<int> able;
     for (const int v : able_.jobs)
         if (gives_way(v)) able.push_back(v);
-    const auto jobs = least_for_gang(preemptor, able);
+    auto jobs = takes_any_cards(preemptor) ? least_by_cards(preemptor, able) : least_for_gang(preemptor, able);
     if (!jobs) return std::nullopt;
-    set.jobs = *jobs;
+    set.jobs = *std::move(jobs);
+    if (enough(set.jobs)) return set_figures(set), set;
+    if (takes_any_cards(preemptor)) {
+        // Cards are not all that it lacks.
+        if (!(jobs = least_for_gang(preemptor, able))) return std::nullopt;
+        set.jobs = *std::move(jobs);
+    }
     if (!enough(set.jobs)) {
         // What its tasks share on a node came out otherwise than counted: by trial, the cheapest first.
         set.jobs.clear();
@@ -336,6 +385,37 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     }
     set_figures(set);
     return set;
+}
+
+// Tasks of one whole card each that may go anywhere: what makes room for them adds up, whatever the node.
+bool Engine::Impl::takes_any_cards(const JobSlot& preemptor) const {
+    const Shape& shape = shapes_.at(preemptor.shape);
+    if (shape.cards != 1 || shape.topology.required || shape.own_tasks_matter()) return false;
+    for (int t = 0; t < cluster_.type_count(); ++t)
+        if (const CardNeed& need = shape.need(cluster_, t); need.fails == CardNeed::nothing && !need.whole) return false;
+    return true;
+}
+
+// Who leaves so that there are cards enough. No set with fewer is enough, so that of those that are this is the best.
+std::optional<std::vector<int>> Engine::Impl::least_by_cards(JobSlot& preemptor, const std::vector<int>& able) {
+    std::int64_t wanted = preemptor.waiting;
+    bool cut = false;  // into instances, of which a card may serve several tasks
+    for (const int n : able_.nodes) {
+        cut |= cluster_.node(n).mixed;
+        wanted -= idle_cards(n);
+    }
+    if (cut || wanted <= 0) return least_for_gang(preemptor, able);
+    std::vector<Leaver> leavers;
+    for (const int v : able) leavers.push_back(leaver(v, -1));
+    return cheapest_cover(std::move(leavers), wanted);
+}
+
+std::int64_t Engine::Impl::idle_cards(int n) const {
+    const Node& node = cluster_.node(n);
+    std::int64_t out = 0;
+    for (std::size_t c = 0; c < node.cards.size(); ++c)
+        out += (node.usable >> c & 1) && cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c].tasks == 0;
+    return out;
 }
 
 // Who leaves so that the nodes hold all of its waiting tasks; where it has to stay together, those of one area.

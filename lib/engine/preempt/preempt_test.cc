@@ -112,6 +112,35 @@ TEST_F(Preempt, a_job_of_still_higher_priority_takes_what_is_pledged) {
     EXPECT_EQ(node_of(engine, plan, "high"), "");
 }
 
+TEST_F(Preempt, a_gang_of_one_card_tasks_takes_the_cheapest_cards_wherever_they_lie) {
+    engine.apply(NodeSet{make_node("n1", 2)});
+    engine.apply(NodeSet{make_node("n2", 2)});
+    run(a_job("pair").gpus(2000).priority(100).preemptible());
+    now = now + Millis{3'600'000};
+    run(a_job("late").gpus(1000).priority(100).preemptible());
+    engine.apply(Checkpointed{"pair", now});
+    now = now + Millis{60'000};
+    run(a_job("last").gpus(1000).priority(100).preemptible());
+    engine.apply(JobRemoved{"last"});
+    // One card is idle: of the others one is enough, and that of "late" is the cheaper.
+    add(a_job("two").gpus(1000).tasks(2).priority(900));
+    EXPECT_EQ(victims(engine.pass(now)), std::set<std::string>{"late"});
+    stop("late");
+    EXPECT_NE(node_of(engine, engine.pass(now), "two"), "");
+    add(a_job("four").gpus(1000).tasks(2).priority(901));
+    EXPECT_EQ(victims(engine.pass(now)), std::set<std::string>{"pair"});
+}
+
+// Cards are there, cores are not: who holds most of them leaves, though others' cards are cheaper.
+TEST_F(Preempt, a_gang_that_lacks_something_else_than_cards_finds_who_holds_it) {
+    engine.apply(NodeSet{make_node("n1", 4)});
+    run(a_job("cores").gpus(1000).cpu(24'000).priority(100).preemptible());
+    now = now + Millis{600'000};
+    run(a_job("card").gpus(1000).cpu(1000).priority(100).preemptible());
+    add(a_job("gang").gpus(1000).cpu(8000).tasks(3).priority(900));
+    EXPECT_EQ(victims(engine.pass(now)), std::set<std::string>{"cores"});
+}
+
 TEST_F(Preempt, takes_the_least_cost_and_leaves_nobody_in_needlessly) {
     engine.apply(NodeSet{make_node("n1", 4)});
     run(a_job("old").gpus(2000).priority(100).preemptible());

@@ -43,6 +43,13 @@ struct JobSlot {
     std::vector<Slices> pledge;      // slices kept free for it meanwhile: where it would go
     bool moving = false;             // it stops to go where its pledge is
     int pledge_priority = 0;         // who is above it may take them
+
+    // Whether no task before this one holds anything: of all that holds something each job is seen once.
+    bool first_held(int task) const {
+        for (int t = 0; t < task; ++t)
+            if (tasks[static_cast<std::size_t>(t)].life == TaskSlot::Life::held) return false;
+        return true;
+    }
 };
 
 }  // namespace crater::engine

@@ -37,6 +37,15 @@ void split_over_nodes(TimedJob& job, int cards, const Fleet& fleet) {
     }
 }
 
+void relax_locality(Workload& workload) {
+    for (auto& job : workload.jobs) {
+        if (job.shares_card() || job.all_cards() == 1) continue;
+        job.tasks = job.all_cards();
+        job.cards = 1;
+        job.near = true;
+    }
+}
+
 double offered_load(const Workload& workload) {
     if (workload.jobs.empty()) return 0;
     double asked = 0;

@@ -34,6 +34,7 @@ struct JobState {
     Millis first{-1}, ended{-1};
     std::vector<int> cards;  // empty: waits, or is over
     int starts = 0, stops = 0;
+    bool spread = false, was_spread = false;  // over several nodes: now, ever
 };
 
 class Run {
@@ -135,14 +136,27 @@ class Run {
         job.works = now_ + (job.starts > 0 ? options_.resume_cost : Millis(0));
         if (job.starts == 0) job.first = now_;
         ++job.starts;
+        job.spread = on_several_nodes(job.cards);
+        job.was_spread |= job.spread;
         --waiting_, waiting_cards_ -= spec(one.job).all_cards();
         events_.push({job.works + spec(one.job).run_time - job.kept, What::end, one.job, job.starts});
         if (options_.checkpoint.count() > 0)
             events_.push({job.works + options_.checkpoint, What::checkpoint, one.job, job.starts});
     }
 
+    bool could_be_spread(const TimedJob& job) const { return job.all_cards() > 1 && job.all_cards() <= workload_.fleet.cards; }
+    bool on_several_nodes(const std::vector<int>& cards) const {
+        const int per_node = workload_.fleet.cards;
+        return std::any_of(cards.begin(), cards.end(), [&](int c) { return c / per_node != cards.front() / per_node; });
+    }
+
     void leave(int j) {
         JobState& job = state(j);
+        if (could_be_spread(spec(j))) {
+            const auto card_ms = static_cast<double>((now_ - job.began).count()) * spec(j).all_cards();
+            several_card_ms_ += card_ms;
+            if (job.spread) spread_card_ms_ += card_ms;
+        }
         books_.give_back(spec(j), job.cards);
         job.cards.clear();
         job.held += now_ - job.began;
@@ -198,12 +212,14 @@ class Run {
         TimedFigures out;
         std::vector<double> completion, wait, completion_big, wait_big, first;
         std::int64_t stops = 0;
+        int several = 0, spread = 0;
         for (std::size_t j = 0; j < jobs_.size(); ++j) {
             JobState& job = jobs_[j];
             const TimedJob& spec = workload_.jobs[j];
             if (spec.submitted > now_) continue;
             ++out.jobs;
             stops += job.stops;
+            if (could_be_spread(spec)) ++several, spread += job.was_spread;
             const bool over = job.ended.count() >= 0;
             const Millis end = over ? job.ended : now_;
             const Millis held = job.held + (over || job.cards.empty() ? Millis(0) : now_ - job.began);
@@ -224,6 +240,8 @@ class Run {
         out.wait_big_h = spread_of(std::move(wait_big));
         out.first_wait_h = spread_of(std::move(first));
         out.preemptions_per_job = out.jobs > 0 ? static_cast<double>(stops) / out.jobs : 0;
+        out.spread_jobs = several > 0 ? static_cast<double>(spread) / several : 0;
+        out.spread_card_hours = several_card_ms_ > 0 ? spread_card_ms_ / several_card_ms_ : 0;
         out.lost_card_hours = lost_card_ms_ / ms_per_hour;
         const double span = std::max(1.0, static_cast<double>(now_.count())) * workload_.fleet.total();
         out.held = held_ms_ / span, out.used = used_ms_ / span, out.stranded = stranded_ms_ / span;
@@ -244,7 +262,7 @@ class Run {
     std::optional<Millis> wake_;
     std::int64_t ended_ = 0, shown_ = 0;
     int waiting_ = 0, waiting_cards_ = 0;
-    double held_ms_ = 0, used_ms_ = 0, stranded_ms_ = 0, lost_card_ms_ = 0;
+    double held_ms_ = 0, used_ms_ = 0, stranded_ms_ = 0, lost_card_ms_ = 0, several_card_ms_ = 0, spread_card_ms_ = 0;
     std::vector<TimedPoint> curve_;
 };
 

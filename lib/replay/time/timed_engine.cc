@@ -67,6 +67,7 @@ JobSpec timed_spec(const TimedJob& job, const EngineChoice& choice) {
     out.tasks = job.tasks;
     out.numa_binding_policy = NumaPolicy::none;
     out.preemptible = choice.preempt && !job.service;
+    if (job.near) out.topology = {TopologyLevel::node, false};
     out.resources.cpu.cores = MilliCpu(1000 * job.cards);
     out.resources.memory.size = Bytes(std::int64_t{job.cards} << 30);
     out.resources.gpu.count = MilliGpu(1000 * job.cards);
@@ -94,7 +95,7 @@ TimedEngine::TimedEngine(const Workload& workload, const EngineChoice& choice, c
 }
 
 std::shared_ptr<const JobSpec> TimedEngine::shared_spec(const TimedJob& job) {
-    auto& spec = specs_[{job.tasks, job.cards, job.memory_mib, job.shares_card() ? job.compute : 0}];
+    auto& spec = specs_[{job.tasks, job.cards, job.memory_mib, job.shares_card() ? job.compute : 0, job.near}];
     if (!spec) spec = std::make_shared<JobSpec>(timed_spec(job, choice_));
     return spec;
 }
@@ -107,6 +108,7 @@ void TimedEngine::arrived(int j, Millis told, Millis now) {
     job.tenant = spec(j).service ? "services" : "training";
     job.submitted = instant(now);
     job.preemptible = choice_.preempt && !spec(j).service;
+    job.saves_on_stop = saves_on_stop_;
     if (told.count() > 0) job.run_time = engine::RunTime{told, told};
     engine_.apply(engine::JobAdded{std::move(job)});
 }

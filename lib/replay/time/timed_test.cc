@@ -113,6 +113,23 @@ TEST(Timed, services_share_cards_in_the_engine_and_hold_whole_ones_elsewhere) {
     EXPECT_EQ(ours.stranded, 0);
 }
 
+TEST(Timed, with_relaxed_locality_a_job_starts_wherever_its_cards_are_and_on_one_node_where_it_can) {
+    Workload two;
+    two.fleet = {2, 2, 40 * 1024};
+    // The second leaves one card of each node free; later all are.
+    two.jobs = {job_at(0, 1000, 1), job_at(0, 10, 1), job_at(0, 1000, 1), job_at(20, 100, 2), job_at(2000, 100, 2)};
+    const auto strict = run("fifo", two);
+    EXPECT_NEAR(strict.first_wait_h.longest * 3600, 980, 1e-6);
+    EXPECT_EQ(strict.spread_jobs, 0);
+    relax_locality(two);
+    EXPECT_EQ(two.jobs[3].tasks, 2);
+    EXPECT_EQ(two.jobs[0].tasks, 1);
+    const auto relaxed = run("fifo", two);
+    EXPECT_EQ(relaxed.first_wait_h.longest, 0);
+    EXPECT_DOUBLE_EQ(relaxed.spread_jobs, 0.5);
+    EXPECT_DOUBLE_EQ(relaxed.spread_card_hours, 0.5);
+}
+
 TEST(CardBooks, what_no_shape_could_use_is_stranded_and_nothing_is_booked_twice) {
     Workload workload;
     workload.fleet = {1, 2, 40 * 1024};

@@ -47,10 +47,11 @@ struct Settings {
     double capacity_gpu_memory = 0.45, capacity_cpu_cores = 0.20, capacity_memory_bandwidth = 0.20, capacity_ssd_iops = 0.15;
     Millis min_run_time{0};            // of a victim since its last start, before it may be preempted
     Millis order_min_run_time{600'000};  // the same where it gives way for its queue's order, at equal priority
+    Millis order_wait_most{5 * 86'400'000LL};  // after which who waits goes first, whatever the order but `fifo`
     Millis restart_cost{300'000};        // what stopping a task costs beside the work lost, for each of its cards
     Millis fair_half_life{7 * 86'400'000LL};  // after which used GPU time counts half in the order `fair`
     std::int64_t preemption_budget = 100;  // how often one job may be preempted in its life
-    std::int64_t backfill_depth = 4;       // kinds of waiting jobs for which places are kept, for each kind of card; 0 = none
+    std::int64_t backfill_depth = 1;       // kinds of waiting jobs for which places are kept, for each kind of card; 0 = none
 };
 template <class V>
 void describe(V& v, Settings& s) {
@@ -77,6 +78,7 @@ void describe(V& v, Settings& s) {
     v.field("capacity_ssd_iops", s.capacity_ssd_iops, "Capacity weight of disk IOPS.", {.minimum = 0, .maximum = 100});
     v.field("min_run_time", s.min_run_time, "Run time of a victim before it may be preempted.");
     v.field("order_min_run_time", s.order_min_run_time, "Run time of a victim of the same priority before the order of its queue may preempt it.");
+    v.field("order_wait_most", s.order_wait_most, "Wait after which a job goes first in every order but fifo; until its first start alone where the order may stop it again, and no less than four times its run where nothing may be stopped for the order.");
     v.field("restart_cost", s.restart_cost, "What stopping a task costs beside the work lost, for each of its cards.");
     v.field("fair_half_life", s.fair_half_life, "After which used GPU time counts half in the order fair.");
     v.field("preemption_budget", s.preemption_budget, "How often one job may be preempted.", {.minimum = 0, .maximum = 1e6});
@@ -127,6 +129,7 @@ struct EngineJob {
     std::int64_t served = 0;          // milli-GPU-seconds received in earlier starts, kept or not
     Millis progress{0};               // run time of earlier starts whose result is kept
     Instant waits_since;              // when it was stopped last; 0: it never ran
+    bool saves_on_stop = false;       // told to stop, it saves what it did: stopping it costs the restart alone
 };
 
 // What a job received in starts that are over, for the store: it goes back into EngineJob after a restart.

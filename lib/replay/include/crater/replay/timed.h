@@ -26,6 +26,13 @@ inline std::span<const EnumName<Durations>> enum_names(Durations) {
     return names;
 }
 
+// Where the cards of a job may lie: on as few nodes as can hold them; or anywhere.
+enum class Locality { strict, relaxed };
+inline std::span<const EnumName<Locality>> enum_names(Locality) {
+    static constexpr EnumName<Locality> names[] = {{Locality::strict, "strict"}, {Locality::relaxed, "relaxed"}};
+    return names;
+}
+
 struct TimedOptions {
     Millis checkpoint{0};  // 0 = saved when it is stopped
     Millis resume_cost{60'000};
@@ -77,6 +84,8 @@ struct TimedFigures {
     Spread first_wait_h;           // from submission to the first start
     double preemptions_per_job = 0, lost_card_hours = 0;
     double used = 0, held = 0, stranded = 0;  // means over the time counted, parts of all
+    // Of the jobs of several cards that fit a node: the part that ran on several, and that part of their card hours.
+    double spread_jobs = 0, spread_card_hours = 0;
     double makespan_h = 0;
     double seconds = 0;            // computing time of the replay
     std::vector<TimedPoint> curve;

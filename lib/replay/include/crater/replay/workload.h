@@ -35,6 +35,7 @@ struct TimedJob {
     int compute = 1000;     // thousandths of each card that it asks for
     int used = 1000;        // and that it uses
     bool service = false;
+    bool near = false;      // its tasks may lie on any nodes; on one, if it has room
 
     bool shares_card() const { return memory_mib > 0; }
     int all_cards() const { return tasks * cards; }
@@ -53,6 +54,9 @@ Result<Workload> parse_philly(std::istream& in, const std::string& named, const 
 
 // A job of `cards` whole cards as equal tasks that each fit a node.
 void split_over_nodes(TimedJob& job, int cards, const Fleet& fleet);
+
+// Relaxed locality: the cards of a job that wants several whole ones may lie anywhere, near each other if possible.
+void relax_locality(Workload& workload);
 
 // How many cards are asked for at a time on average, as a part of the fleet's.
 double offered_load(const Workload& workload);
