@@ -24,7 +24,7 @@ bool Engine::wants_pass() const { return impl_->wants_pass(); }
 std::optional<Instant> Engine::wake_at() const { return impl_->wake_at(); }
 Result<Why> Engine::why(const std::string& job, Instant now, const WhyQuestion& question) const {
     auto out = impl_->why(job, now, question);
-    if (out) impl_->add_estimate(job, now, *out);
+    if (out && question.estimate) impl_->add_estimate(job, now, *out);
     return out;
 }
 Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) const {

@@ -1,5 +1,6 @@
 #include "../commands.h"
 #include "../print.h"
+#include "crater/base/quantity.h"
 
 namespace crater::cli {
 
@@ -26,7 +27,7 @@ void add_queue(CLI::App& app, Context& context) {
         std::string name, policy, order, priority;
         double preempt_factor = 0;
         std::int64_t reserved_gpu = 0;
-        std::vector<std::string> plugins;
+        std::vector<std::string> plugins, weights;
         bool preemptible = false;
     };
     auto options = std::make_shared<Options>();
@@ -38,6 +39,8 @@ void add_queue(CLI::App& app, Context& context) {
     set->add_option("--priority", options->priority, "Of jobs that give none");
     set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
     set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
+    set->add_option("--weight", options->weights, "Policy binpack or spread: a weight of its own, as TERM=WEIGHT; may be repeated; \"\" for the policy's")
+        ->check([](const std::string& text) { return std::string(text.empty() || text.find('=') != std::string::npos ? "" : "not TERM=WEIGHT: " + text); });
     set->callback([&context, options, set] {
         Client client(context);
         const std::string path = "/api/v1/queues/" + encoded(options->name);
@@ -52,6 +55,17 @@ void add_queue(CLI::App& app, Context& context) {
         if (set->count("--plugin")) {
             std::erase(options->plugins, "");
             spec["plugins"] = options->plugins;
+        }
+        if (set->count("--weight")) {
+            Json weights = Json::object();
+            for (const std::string& text : options->weights) {
+                if (text.empty()) continue;
+                const auto equals = text.find('=');
+                const std::string weight = text.substr(equals + 1);
+                const auto number = parse_number(weight);  // of what is none the scheduler says so, with the term
+                weights[text.substr(0, equals)] = number ? Json(*number) : Json(weight);
+            }
+            spec["weights"] = weights;
         }
         const Json view = need(client.call("PUT", path, spec.dump()));
         print_answer(context, view, [&] { std::cout << "queue " << options->name << " is set\n"; });

@@ -16,42 +16,43 @@ constexpr std::int64_t cpu_only_cores = 1000, cpu_only_memory = 512 * mib;
 // could never be used.
 std::int64_t cores_per_card_max(JobType type) { return type == JobType::inference ? 4000 : 16'000; }
 
-std::vector<int> eligible_nodes(const Shape& shape, const Cluster& cluster) {
-    std::vector<int> out;
-    for (const int n : cluster.by_name())
-        if (cluster.node(n).present && Judge::fixed_filter(Look(shape, cluster, n, When::empty)) < 0)
-            out.push_back(n);
-    return out;
+// The nodes that could serve, of those that could change the answer: there are thousands of them and few kinds.
+template <class Matters, class Use>
+void each_eligible(const Shape& shape, const Cluster& cluster, Matters matters, Use use) {
+    for (const int n : cluster.by_name()) {
+        const Node& node = cluster.node(n);
+        if (node.present && matters(node) && Judge::fixed_filter(Look(shape, cluster, n, When::empty)) < 0) use(node);
+    }
 }
 
 // The part of all of a node's cards that the task takes, in thousandths of one card.
 std::int64_t card_share(const Shape& shape, const Cluster& cluster, const Node& node) {
     std::int64_t share = 0;
-    for (const auto& card : node.cards) {
-        const CardNeed& need = shape.need(cluster, card.type);
-        if (need.fails == CardNeed::nothing)
-            share = std::max(
-                share, need.whole ? 1000
-                                  : std::max(need.compute,
-                                             need.memory * 1000 /
-                                                 std::max<std::int64_t>(1, cluster.type(card.type).memory)));
-    }
+    const auto consider = [&](int type) {
+        const CardNeed& need = shape.need(cluster, type);
+        if (need.fails != CardNeed::nothing) return;
+        const auto memory = need.memory * 1000 / std::max<std::int64_t>(1, cluster.type(type).memory);
+        share = std::max(share, need.whole ? 1000 : std::max(need.compute, memory));
+    };
+    if (node.card_type >= 0) consider(node.card_type);
+    else
+        for (const auto& card : node.cards) consider(card.type);
     return share * shape.cards;
 }
 
 struct PerCard {
     std::int64_t cpu = INT64_MAX, memory = INT64_MAX, share = 0;
+    bool operator==(const PerCard&) const = default;
 };
 PerCard smallest_ratio(const Shape& shape, const Cluster& cluster) {
     PerCard out;
-    for (const int n : eligible_nodes(shape, cluster)) {
-        const Node& node = cluster.node(n);
+    const auto with = [&](const Node& node) {
         const auto cards = static_cast<std::int64_t>(node.cards.size());
-        if (cards == 0) continue;
-        out.cpu = std::min(out.cpu, node.cpu / cards);
-        out.memory = std::min(out.memory, node.memory / cards);
-        out.share = std::max(out.share, card_share(shape, cluster, node));
-    }
+        if (cards == 0) return out;
+        return PerCard{std::min(out.cpu, node.cpu / cards), std::min(out.memory, node.memory / cards),
+                       std::max(out.share, card_share(shape, cluster, node))};
+    };
+    each_eligible(shape, cluster, [&](const Node& node) { return with(node) != out; }, [&](const Node& node) { out = with(node); });
     return out;
 }
 
@@ -62,6 +63,7 @@ std::int64_t part_of(std::int64_t per_card, std::int64_t share, std::int64_t ste
 
 void fill_beside_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster,
                        std::vector<std::string>& notes) {
+    if (spec.resources.cpu.cores && spec.resources.memory.size) return;
     const PerCard ratio = smallest_ratio(shape, cluster);
     if (ratio.share == 0) return;  // no node can serve: that is said elsewhere
     auto& resources = spec.resources;
@@ -86,11 +88,11 @@ void fill_beside_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster
 
 void fill_without_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster,
                         std::vector<std::string>& notes) {
+    if (spec.resources.cpu.cores && spec.resources.memory.size) return;
     std::int64_t cpu = 0, memory = 0;
-    for (const int n : eligible_nodes(shape, cluster)) {
-        cpu = std::max(cpu, cluster.node(n).cpu - cluster.node(n).preprocessing);
-        memory = std::max(memory, cluster.node(n).memory);
-    }
+    const auto open = [](const Node& node) { return node.cpu - node.preprocessing; };
+    each_eligible(shape, cluster, [&](const Node& node) { return open(node) > cpu || node.memory > memory; },
+                  [&](const Node& node) { cpu = std::max(cpu, open(node)), memory = std::max(memory, node.memory); });
     if (!spec.resources.cpu.cores) {
         spec.resources.cpu.cores =
             MilliCpu(std::max(cpu_step, std::min(cpu_only_cores, cpu / cpu_step * cpu_step)));
@@ -109,14 +111,23 @@ void round_gpu_memory(JobSpec& spec, const Shape& shape, const Cluster& cluster,
                       std::vector<std::string>& notes) {
     if (shape.gpu_memory == 0) return;
     std::int64_t rounded = 0;
-    for (const int n : eligible_nodes(shape, cluster))
-        for (const auto& card : cluster.node(n).cards) {
+    bool agree = true;
+    std::vector<bool> seen(static_cast<std::size_t>(cluster.type_count()));
+    const auto all_seen = [&](const Node& node) {
+        if (node.card_type >= 0) return static_cast<bool>(seen[static_cast<std::size_t>(node.card_type)]);
+        return std::all_of(node.cards.begin(), node.cards.end(), [&](const Card& card) { return seen[static_cast<std::size_t>(card.type)]; });
+    };
+    each_eligible(shape, cluster, [&](const Node& node) { return agree && !all_seen(node); }, [&](const Node& node) {
+        for (const auto& card : node.cards) {
+            seen[static_cast<std::size_t>(card.type)] = true;
             const CardNeed& need = shape.need(cluster, card.type);
             if (need.fails != CardNeed::nothing) continue;
             const auto here = need.whole ? shape.gpu_memory : need.memory;
-            if (rounded != 0 && rounded != here) return;
+            agree &= rounded == 0 || rounded == here;
             rounded = here;
         }
+    });
+    if (!agree) return;
     if (rounded <= shape.gpu_memory) return;
     spec.resources.gpu.memory = Mebibytes(rounded);
     notes.push_back("gpu.memory rounded up from " + mib_words(shape.gpu_memory) + " to " +

@@ -126,7 +126,7 @@ bool Scheduler::Impl::ask_why(const WaitingKinds& waiting, std::uint64_t round) 
     for (const auto& kind : waiting.kinds) {
         if (kind.asked >= explain_from_) break;
         if (asked++ == questions_max) return true;
-        if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false}))
+        if (const auto why = engine_.why(kind.job->id(), now(), {.changes = false, .estimate = false}))
             explained_[kind.key] = {reason_of(*why, kind.job->fixed->outline->tasks), round};
     }
     return false;

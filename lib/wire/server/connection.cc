@@ -41,6 +41,7 @@ class Answerer final : public Responder {
         CRATER_CHECK(!answered_.exchange(true), "a request is answered once");
         connection_->answer(request_, std::move(response));
     }
+    void on_io_thread(std::function<void()> work) override { connection_->run_here(std::move(work)); }
     std::shared_ptr<HttpStream> stream(HttpResponse head) override {
         CRATER_CHECK(!answered_.exchange(true), "a request is answered once");
         return connection_->open_answer(request_, std::move(head));

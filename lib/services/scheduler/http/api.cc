@@ -73,6 +73,7 @@ class EnvelopeResponder final : public wire::Responder {
         wrapped.headers = std::move(response.headers);
         inner_->send(std::move(wrapped));
     }
+    void on_io_thread(std::function<void()> work) override { inner_->on_io_thread(std::move(work)); }
     std::shared_ptr<wire::HttpStream> stream(wire::HttpResponse head) override { return inner_->stream(std::move(head)); }
 
   private:

@@ -14,6 +14,7 @@ class KeptAnswer final : public wire::Responder {
   public:
     explicit KeptAnswer(std::optional<wire::HttpResponse>& answer) : answer_(answer) {}
     void send(wire::HttpResponse response) override { answer_ = std::move(response); }
+    void on_io_thread(std::function<void()> work) override { work(); }
     std::shared_ptr<wire::HttpStream> stream(wire::HttpResponse head) override {
         answer_ = std::move(head);
         return nullptr;
@@ -103,6 +104,23 @@ TEST(HttpApi, the_cluster_tells_who_asks_and_a_tenant_sees_totals) {
     EXPECT_EQ(view["resources"]["gpu"]["total"], 4);
     EXPECT_EQ(Json::parse(world.call("GET", "/alldata/v1/cluster", {}, secret).body)["data"]["you"]["name"], "ann");
     EXPECT_EQ(world.call("GET", "/api/v1/nodes", {}, secret).status, 403);
+}
+
+TEST(HttpApi, a_queue_takes_weights_where_its_policy_adds_terms_up) {
+    ApiWorld world;
+    const auto put = [&](const char* body) { return world.call("PUT", "/api/v1/queues/batch", body); };
+    const auto good = put(R"({"name": "batch", "policy": "binpack", "weights": {"fit": 4, "w_gpu": 0}})");
+    ASSERT_EQ(good.status, 200) << good.body;
+    const Json weights = Json::parse(world.call("GET", "/api/v1/queues/batch").body)["spec"]["weights"];
+    EXPECT_EQ(weights["fit"], 4);
+    EXPECT_EQ(weights["w_gpu"], 0) << "none is not the same as not given";
+    for (const auto& [body, field] : {std::pair{R"({"name": "batch", "policy": "price", "weights": {"fit": 4}})", "weights"},
+                                      {R"({"name": "batch", "policy": "spread", "weights": {"fit": 101}})", "weights.fit"},
+                                      {R"({"name": "batch", "policy": "spread", "weights": {"load": "much"}})", "weights.load"}}) {
+        const auto answer = put(body);
+        EXPECT_EQ(answer.status, 400) << answer.body;
+        EXPECT_EQ(Json::parse(answer.body)["error"]["field"], field) << answer.body;
+    }
 }
 
 TEST(HttpApi, lists_are_filtered_sorted_and_paged_or_say_what_they_cannot) {

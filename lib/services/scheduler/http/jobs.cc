@@ -53,7 +53,10 @@ void HttpApi::Impl::submit_job(CallPtr call) {
     on_loop([self = shared_from_this(), call, command = std::move(command)]() mutable {
         self->scheduler_.submit(std::move(command), [self, call](Result<Submitted> submitted) {
             if (!submitted) return call->fail(submitted.error());
-            call->answer(self->job_view(*submitted->job), submitted->created ? 201 : 200);
+            // The job as it stands is read and written down without keeping the scheduler from its decisions.
+            call->responder->on_io_thread([self, call, job = submitted->job, status = submitted->created ? 201 : 200] {
+                call->answer(self->job_view(*job), status);
+            });
         });
     });
 }

@@ -156,6 +156,7 @@ struct WhyQuestion {
     bool nodes = false;     // node by node: as long as the cluster is large
     bool changes = true;    // what would start it now, as far as the search is short
     bool thorough = false;  // search for changes to the end, or nearly: a tenth of a second and more
+    bool estimate = true;   // when it will start: for the first asked in a while, a simulation of all that wait
 };
 struct Why {
     std::string summary;            // one sentence a person understands

@@ -53,6 +53,8 @@ class Responder {
   public:
     virtual ~Responder() = default;
     virtual void send(HttpResponse response) = 0;
+    // Runs `work` on the IO thread of this request, soon: for making an answer that would keep the calling thread from something better.
+    virtual void on_io_thread(std::function<void()> work) = 0;
     // Sends the head of a chunked answer and keeps it open.
     virtual std::shared_ptr<HttpStream> stream(HttpResponse head) = 0;
 };
