@@ -183,6 +183,7 @@ struct World::Impl {
     void check_quotas(const std::set<std::string>& placed);
     void check_placements(const std::set<std::string>& placed);
     // ---- checks_words.cc: of what is said to others ----
+    static bool ends(const proto::TaskReport& report);
     void check_order(const Host& host, const std::string& bytes);
     void check_answered(const std::string& id);
     void check_recovered(const scheduler::Scheduler& service);

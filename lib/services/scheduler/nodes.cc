@@ -149,7 +149,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
             send_welcome(*session);
         });
     }
-    reconcile(node, message, other_agent);
+    reconcile(node, message, other_agent, same_link);
     StoredNodeState state = node.state;
     state.lost = state.unreachable = false;
     state.boot_id = message.boot_id();
@@ -208,7 +208,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
 }
 
 // What the agent holds against what it should hold.
-void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool other_agent) {
+void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool other_agent, bool same_link) {
     // Several entries of one task come from reports that wait: it has ended, its end is on the way.
     std::map<TaskKey, State> held;
     for (const auto& row : message.held()) {
@@ -259,6 +259,8 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
                 settle(*job, task.reason, task.detail);
             }
             if (job->s.stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s.stop);
+        } else if (same_link) {
+            // Said again because its hardware changed: what it does not hold may have been on its way to it when it spoke.
         } else if (seen.state == State::preparing && !job->s.stop && !other_agent) {
             order_launch(*job, seen);  // it was never received
         } else if (job->s.stop) {
