@@ -14,20 +14,57 @@ struct MemoryDisk::State {
     Revision revision = 0;
     std::uint64_t sequence = 0;
     std::uint64_t owner = 0;
+    // Of a group that was begun and has no end mark: what its objects were before, and where history ended.
+    struct Begun {
+        std::vector<std::pair<std::string, std::optional<std::string>>> before;
+        std::uint64_t sequence = 0;
+    };
+    std::optional<Begun> torn;
 
     void apply(Batch& batch) {
-        for (Write& w : batch.writes) {
-            if (w.value)
-                objects.insert_or_assign(std::move(w.key), std::move(*w.value));
-            else
-                objects.erase(w.key);
-        }
-        for (HistoryRow& row : batch.history) {
-            row.sequence = ++sequence;
-            by_subject[{row.subject, row.kind}].push_back(sequence);
-            history.emplace(sequence, std::move(row));
-        }
+        for (Write& w : batch.writes) put(w);
+        for (HistoryRow& row : batch.history) append(row);
         ++revision;
+    }
+    // Half of it.
+    void tear(Batch& batch) {
+        torn = Begun{{}, sequence};
+        for (std::size_t i = 0; i < (batch.writes.size() + 1) / 2; ++i) {
+            const auto old = objects.find(batch.writes[i].key);
+            torn->before.emplace_back(batch.writes[i].key, old == objects.end() ? std::nullopt : std::optional(old->second));
+            put(batch.writes[i]);
+        }
+        for (std::size_t i = 0; i < batch.history.size() / 2; ++i) append(batch.history[i]);
+    }
+    // What was begun and not ended is undone, newest first.
+    void mend() {
+        if (!torn) return;
+        for (auto it = torn->before.rbegin(); it != torn->before.rend(); ++it) {
+            Write old{it->first, std::move(it->second)};
+            put(old);
+        }
+        while (!history.empty() && history.rbegin()->first > torn->sequence) {
+            const HistoryRow& row = history.rbegin()->second;
+            const auto subject = by_subject.find({row.subject, row.kind});
+            subject->second.pop_back();
+            if (subject->second.empty()) by_subject.erase(subject);
+            history.erase(std::prev(history.end()));
+        }
+        sequence = torn->sequence;
+        torn.reset();
+    }
+
+  private:
+    void put(Write& w) {
+        if (w.value)
+            objects.insert_or_assign(std::move(w.key), std::move(*w.value));
+        else
+            objects.erase(w.key);
+    }
+    void append(HistoryRow& row) {
+        row.sequence = ++sequence;
+        by_subject[{row.subject, row.kind}].push_back(sequence);
+        history.emplace(sequence, std::move(row));
     }
 };
 
@@ -45,6 +82,7 @@ class MemoryStore final : public Store {
           here_(std::make_shared<bool>(true)) {
         const std::scoped_lock lock(state_->mutex);
         owner_ = ++state_->owner;
+        state_->mend();
     }
 
     void commit(Batch batch, std::function<void(Result<Revision>)> done) override {
@@ -130,6 +168,12 @@ class MemoryStore final : public Store {
         const std::scoped_lock lock(state_->mutex);
         if (state_->owner != owner_) {
             broken_ = Error{Code::conflict, "the memory disk was opened by another owner", {}, {}};
+            return fail(*broken_);
+        }
+        if (disk_.tear_next_commit) {
+            disk_.tear_next_commit = false;
+            broken_ = Error{Code::unavailable, "the power went while the memory disk was written", {}, {}};
+            state_->tear(batch);
             return fail(*broken_);
         }
         state_->apply(batch);

@@ -225,6 +225,32 @@ TEST(MemoryDisk, a_failed_commit_fails_every_later_one_until_it_is_opened_again)
     EXPECT_TRUE(answers.back());
 }
 
+TEST(MemoryDisk, a_torn_group_is_gone_whole_when_it_is_opened_again) {
+    MemoryDisk disk;
+    TestLoop loop;
+    std::vector<bool> answers;
+    const auto note = [&](Result<Revision> r) { answers.push_back(r.has_value()); };
+    auto store = open_memory(disk, loop);
+    store->commit({.writes = {{"a", "1"}, {"b", "1"}}, .history = {{.kind = "k", .subject = "s", .at = {}, .body = "1"}}}, note);
+    loop.advance(Millis(0));
+    disk.tear_next_commit = true;
+    const HistoryRow row{.kind = "k", .subject = "s", .at = {}, .body = "2"};
+    store->commit({.writes = {{"a", "2"}, {"b", std::nullopt}, {"c", "2"}, {"a", "3"}}, .history = {row, row, row}}, note);
+    store->commit({.writes = {{"d", "1"}}}, note);
+    loop.advance(Millis(0));
+    EXPECT_EQ(answers, (std::vector<bool>{true, false, false}));
+    store = open_memory(disk, loop);
+    EXPECT_EQ(store->get("a")->value_or(""), "1");
+    EXPECT_EQ(store->get("b")->value_or(""), "1");
+    EXPECT_FALSE(store->get("c")->has_value());
+    EXPECT_FALSE(store->get("d")->has_value());
+    EXPECT_EQ(store->history({.kind = "k", .subject = "s"})->size(), 1u);
+    EXPECT_EQ(store->revision(), 1u);
+    store->commit({.writes = {}, .history = {row}}, note);
+    loop.advance(Millis(0));
+    EXPECT_EQ(store->history({})->back().sequence, 2u);
+}
+
 TEST(MemoryDisk, a_second_opening_shuts_the_first_out) {
     MemoryDisk disk;
     TestLoop loop;

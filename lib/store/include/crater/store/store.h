@@ -96,6 +96,7 @@ struct MemoryDisk {
     std::shared_ptr<State> state;
     MemoryDisk();
     bool fail_next_commits = false;  // as a full disk does
+    bool tear_next_commit = false;   // the power goes with half of the next group written; what is opened then has none of it
 };
 std::unique_ptr<Store> open_memory(MemoryDisk& disk, Loop& loop, Millis latency = Millis(0));
 

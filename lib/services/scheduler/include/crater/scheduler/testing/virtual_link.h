@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "crater/scheduler/testing/virtual_loop.h"
@@ -29,19 +30,23 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     // The process on this side died.
     void detach(int side) {
         at(side) = {};
-        hang_up(1 - side, "the peer is gone");
+        leave(1 - side, "the peer is gone");
     }
     // The connection itself breaks.
     void break_off(const std::string& why) {
         hang_up(0, why);
         hang_up(1, why);
     }
-    // While stalled nothing arrives; what was sent waits.
-    void stall(bool stalled) {
-        stalled_ = stalled;
+    // Only this side notices that it breaks.
+    void break_side(int side, const std::string& why) { hang_up(side, why); }
+    // While stalled nothing arrives at this side; what was sent waits.
+    void stall(int side, bool stalled) {
+        at(side).stalled = stalled;
         if (stalled) return;
-        for (auto& [side, message] : std::exchange(held_, {})) deliver(side, std::move(message));
+        for (std::string& message : std::exchange(at(side).held, {})) deliver(side, std::move(message));
+        if (at(side).gone) hang_up(side, *std::exchange(at(side).gone, {}));
     }
+    bool stalled(int side) { return at(side).stalled; }
     bool open() const { return sides_[0].open && sides_[1].open; }
 
   private:
@@ -50,6 +55,9 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
         wire::LinkCallbacks callbacks;
         bool open = false;
         std::int64_t last_us = 0;  // when the latest message arrives: later ones come later
+        bool stalled = false;
+        std::deque<std::string> held;      // while stalled
+        std::optional<std::string> gone;   // why the peer left, after what is held
     };
     class End final : public wire::Link {
       public:
@@ -73,7 +81,7 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     void send(int from, std::string message) {
         if (!at(from).open) return;
         if (loses_ && loses_()) return break_off("a message was lost");
-        if (stalled_) return held_.emplace_back(1 - from, std::move(message)), void();
+        if (at(1 - from).stalled) return at(1 - from).held.push_back(std::move(message));
         deliver(1 - from, std::move(message));
     }
     void deliver(int side, std::string message) {
@@ -87,9 +95,14 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     void close(int side) {
         if (!at(side).open) return;
         at(side).open = false;
-        hang_up(1 - side, "closed by the peer");
+        leave(1 - side, "closed by the peer");
         // The callbacks may be what runs now: they are dropped by their own loop, not under its feet.
         at(side).loop->post([self = shared_from_this(), side] { self->at(side).callbacks = {}; });
+    }
+    // The other side left: heard after what it had sent.
+    void leave(int side, std::string why) {
+        if (at(side).stalled) at(side).gone = std::move(why);
+        else hang_up(side, std::move(why));
     }
     void hang_up(int side, std::string why) {
         Side& to = at(side);
@@ -107,8 +120,6 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     std::function<Millis()> delay_;
     std::function<bool()> loses_;
     std::array<Side, 2> sides_;
-    bool stalled_ = false;
-    std::deque<std::pair<int, std::string>> held_;
 };
 
 }  // namespace crater::testing

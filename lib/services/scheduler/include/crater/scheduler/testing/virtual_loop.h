@@ -2,6 +2,7 @@
 // killing a loop is the death of its process: nothing of it runs any more. Used by the scheduler's tests and by the simulator.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -58,8 +59,9 @@ class VirtualLoop final : public Loop {
     TimerId after(Millis delay, Task task) override {
         if (!*alive_) return 0;
         const TimerId id = ++last_;
-        const auto key = time_.after(delay, [this, alive = alive_, id, task = std::move(task)] {
+        const auto key = time_.after(delay, [this, alive = alive_, id, task = std::move(task)]() mutable {
             if (!*alive) return;
+            if (frozen_) return missed_.emplace_back(id, std::move(task)), void();
             timers_.erase(id);
             task();
         });
@@ -71,12 +73,23 @@ class VirtualLoop final : public Loop {
         if (it == timers_.end()) return;
         time_.cancel(it->second);
         timers_.erase(it);
+        std::erase_if(missed_, [id](const auto& missed) { return missed.first == id; });
+    }
+    // The process hangs: what is due waits, and happens in its order when it goes on.
+    void freeze(bool frozen) {
+        frozen_ = frozen;
+        if (frozen) return;
+        for (auto& [id, task] : std::exchange(missed_, {})) {
+            timers_.erase(id);
+            post(std::move(task));
+        }
     }
     // The process dies: what it had planned does not happen.
     void kill() {
         *alive_ = false;
         for (const auto& [id, key] : timers_) time_.cancel(key);
         timers_.clear();
+        missed_.clear();
     }
 
   private:
@@ -84,6 +97,8 @@ class VirtualLoop final : public Loop {
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::map<TimerId, VirtualTime::Key> timers_;
     TimerId last_ = 0;
+    bool frozen_ = false;
+    std::deque<std::pair<TimerId, Task>> missed_;
 };
 
 }  // namespace crater::testing

@@ -1,0 +1,26 @@
+// What a store holds of a job, for those who check from outside what a scheduler does.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "crater/model/job.h"
+#include "crater/model/tenant.h"
+
+namespace crater::scheduler {
+
+struct StoredJob {
+    std::shared_ptr<const JobStatus> status;
+    bool stopping = false;  // its tasks are to stop
+    Millis grace{0};
+    Instant stop_since;
+};
+// Of the value of `job/<id>`.
+Result<StoredJob> stored_job(std::string_view value);
+// Whose job it is; of the value of `job/<id>/spec`.
+Result<std::string> stored_job_tenant(std::string_view value);
+// Of the value of `tenant/<path>`.
+Result<Tenant> stored_tenant(std::string_view value);
+
+}  // namespace crater::scheduler

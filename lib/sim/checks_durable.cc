@@ -1,0 +1,109 @@
+// What must hold of each group that became durable.
+#include "world_impl.h"
+
+namespace crater::sim {
+namespace {
+
+constexpr Millis usage_slack{1'000};
+
+bool holds(const TaskStatus& task) { return state_row(task.state).holds && task.allocation; }
+
+struct Sum {
+    std::int64_t gpu = 0, gpu_memory = 0, cpu = 0, memory = 0, disk = 0, iops = 0, jobs = 0;
+
+    void add(const Allocation& a) {
+        for (const GpuSlice& slice : a.gpus) gpu += slice.compute.value, gpu_memory += slice.memory.value;
+        cpu += a.cpu.value;
+        memory += a.memory.value;
+        disk += a.disk_size.value;
+        iops += a.disk_iops.value;
+    }
+    void add(const Sum& o) {
+        gpu += o.gpu, gpu_memory += o.gpu_memory, cpu += o.cpu, memory += o.memory, disk += o.disk, iops += o.iops, jobs += o.jobs;
+    }
+};
+
+// The first cap that what was placed exceeds, in words.
+std::string over(const Quota& caps, const Sum& before, const Sum& now) {
+    std::string out;
+    const auto look = [&](const char* kind, std::optional<std::int64_t> cap, std::int64_t held, std::int64_t holds) {
+        if (cap && holds > *cap && holds > held && out.empty())
+            out = std::string(kind) + ": holds " + std::to_string(holds) + ", may hold " + std::to_string(*cap);
+    };
+    const auto value = [](const auto& cap) { return cap ? std::optional(cap->value) : std::optional<std::int64_t>(); };
+    look("gpu", value(caps.gpu), before.gpu, now.gpu);
+    look("gpu_memory", value(caps.gpu_memory), before.gpu_memory, now.gpu_memory);
+    look("cpu", value(caps.cpu), before.cpu, now.cpu);
+    look("memory", value(caps.memory), before.memory, now.memory);
+    look("disk", value(caps.disk), before.disk, now.disk);
+    look("iops", value(caps.iops), before.iops, now.iops);
+    look("jobs", caps.jobs, before.jobs, now.jobs);
+    return out;
+}
+
+}  // namespace
+
+// A job's way is along the table.
+void World::Impl::check_change(const std::string& id, const StateChange& change) {
+    if (change.reason == Reason::rejected && change.detail.find("there is no card") == std::string::npos)
+        violate("books", id + ": a node had to refuse what was placed on it: " + change.detail);
+    const auto [last, first] = told_state_.try_emplace(id, change.state);
+    if (first) {
+        if (change.state != State::pending) violate("states", id + " begins as " + std::string(name_of(change.state)));
+        return;
+    }
+    const bool resumed = change.state == State::pending && change.detail.starts_with("resumed");  // a new life
+    if (last->second != change.state && !may_change(last->second, change.state) && !resumed)
+        violate("states", id + ": " + std::string(name_of(last->second)) + " -> " + std::string(name_of(change.state)));
+    last->second = change.state;
+}
+
+void World::Impl::check_tasks(const std::string& id, const JobStatus& was, const JobStatus& now) {
+    if (now.sequence < was.sequence) violate("callbacks", id + ": its number fell to " + std::to_string(now.sequence));
+    if (now.tasks.size() != was.tasks.size()) return violate("states", id + ": the number of its tasks changed");
+    for (std::size_t i = 0; i < now.tasks.size(); ++i) {
+        const TaskStatus &before = was.tasks[i], &task = now.tasks[i];
+        if (task.attempt < before.attempt) violate("starts", id + ": attempt " + std::to_string(task.attempt) + " after " + std::to_string(before.attempt));
+        if (state_row(task.state).holds && !task.allocation) violate("books", id + ": a task holds nothing and is " + std::string(name_of(task.state)));
+        if (task.ended && (before.ended != task.ended || before.attempt != task.attempt)) check_usage(id, task);
+    }
+}
+
+// What is billed is what ran, to the second.
+void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
+    const auto found = truth_.find({id, task.index, task.attempt});
+    if (found == truth_.end() || found->second.doubtful) return;
+    const Truth& truth = found->second;
+    // Given up while nobody heard its node: how long it still ran there nobody can know.
+    if (!truth.ended || truth.told != leader_.get() || !task.started || !truth.running) return;
+    const auto differs = [](Instant a, Instant b) { return a - b > usage_slack || b - a > usage_slack; };
+    if (differs(task.started, truth.running) || differs(task.ended, truth.ended))
+        violate("usage", id + "." + std::to_string(task.index) + "." + std::to_string(task.attempt) + " ran from " + format(truth.running) + " to " +
+                             format(truth.ended) + ", on the books from " + format(task.started) + " to " + format(task.ended));
+}
+
+// Nothing is let in above a quota. What was held before it was lowered stays.
+void World::Impl::check_quotas(const std::set<std::string>& placed) {
+    std::set<std::string> roots;
+    for (const std::string& id : placed)
+        for (std::string path = tenants_[id]; !path.empty();) {
+            if (caps_.contains(path)) roots.insert(path);
+            const auto slash = path.rfind('/');
+            path.resize(slash == std::string::npos ? 0 : slash);
+        }
+    for (const std::string& root : roots) {
+        Sum before, now;
+        for (const auto& [id, job] : durable_) {
+            const std::string& tenant = tenants_[id];
+            if (tenant != root && !tenant.starts_with(root + "/")) continue;
+            Sum its;
+            for (const TaskStatus& task : job.status->tasks)
+                if (holds(task)) its.add(*task.allocation), its.jobs = 1;
+            now.add(its);
+            if (!placed.contains(id)) before.add(its);
+        }
+        if (const std::string text = over(caps_.at(root), before, now); !text.empty()) violate("quota", "tenant " + root + " " + text);
+    }
+}
+
+}  // namespace crater::sim

@@ -1,0 +1,128 @@
+// People and programs: each asks again until it was heard, as clients do.
+#include "crater/base/ids.h"
+#include "crater/codec/codec.h"
+#include "world_impl.h"
+
+namespace crater::sim {
+namespace {
+
+constexpr Millis client_retry{700}, reply_patience{5'000}, undo_patience{20'000};
+
+const Taint world_taint{"sim", "held", TaintEffect::no_schedule};
+
+}  // namespace
+
+// An answer is heard only of a process that lives: `use` is the client.
+template <class F>
+auto World::Impl::heard(F use) {
+    return [life = leader_->life, use = std::move(use)](auto answer) {
+        if (life->acts()) use(std::move(answer));
+    };
+}
+
+void World::Impl::submit(std::shared_ptr<const JobSpec> spec, std::string id) {
+    if (acknowledged_.contains(id) || !wanted_.contains(id)) return;
+    // One timer per client, whatever became of the last try: a crash may have swallowed the reply, and no node may have registered yet.
+    loop_.after(leader() ? reply_patience : client_retry, [this, spec, id] { submit(spec, id); });
+    if (!leader()) return;
+    ++counts_.submitted;
+    leader()->submit({.spec = *spec, .actor = {}, .idempotency_key = {}, .document = codec::write_json(*spec), .task_id = id},
+                     heard([this, id](Result<scheduler::Submitted> answer) { submitted(id, std::move(answer)); }));
+}
+
+void World::Impl::submitted(const std::string& id, Result<scheduler::Submitted> answer) {
+    if (answer) {
+        if (!acknowledged_.insert(id).second) return;
+        trace("client: " + id + " acknowledged");
+        in_order_.push_back(id);
+        return check_answered(id);
+    }
+    const Error& error = answer.error();
+    if (error.code == Code::unsatisfiable) {
+        if (all_registered()) refused_for_good(id, error);
+    } else if (error.field.starts_with("after_")) {
+        if (error.code == Code::conflict) refused_for_good(id, error);
+    } else if (error.code != Code::unavailable) {
+        violate("submit", id + ": " + error.text());
+    }
+}
+
+// Until every node has registered, what does not fit may fit later.
+bool World::Impl::all_registered() const {
+    const auto nodes = leader()->read().cluster().nodes;
+    return nodes.up + nodes.draining + nodes.lost == nodes_;
+}
+
+void World::Impl::refused_for_good(const std::string& id, const Error& error) {
+    if (acknowledged_.contains(id)) return;
+    trace("client: " + id + " refused: " + error.text());
+    wanted_.erase(id);
+}
+
+void World::Impl::act(const std::string& id, scheduler::Action action, int tries) {
+    static constexpr const char* words[] = {"cancel ", "evict ", "resume "};
+    const auto again = [this, id, action, tries] {
+        if (wanted_.contains(id) && tries < 20) loop_.after(client_retry, [this, id, action, tries] { act(id, action, tries + 1); });
+    };
+    if (!leader()) return again();
+    trace("client: " + std::string(words[static_cast<int>(action)]) + id);
+    leader()->act({.job = id, .action = action, .body = {}, .actor = {}}, heard([this, id, action, again](Result<scheduler::JobRecordPtr> answer) {
+        if (!answer) {
+            if (answer.error().code == Code::unavailable || answer.error().code == Code::not_found) again();
+            return;
+        }
+        if (action == scheduler::Action::resume) return;
+        const auto it = durable_.find(id);
+        if (it == durable_.end() || (!it->second.stopping && !state_row(it->second.status->state).terminal))
+            violate("durability", std::string(words[static_cast<int>(action)]) + id + " was answered before it was stored");
+    }));
+}
+
+void World::Impl::set_draining(const std::string& name, bool draining, bool evict) {
+    const auto view = leader() ? leader()->read().node(name) : nullptr;
+    if (!draining) {
+        if (!drained_.contains(name)) return;
+        if (view && view->node.state == NodeState::up) return void(drained_.erase(name));
+        // The answer may be lost in a crash; what is drained for ever would hold up the end.
+        loop_.after(leader() ? undo_patience : client_retry, [this, name] { set_draining(name, false, false); });
+    }
+    if (!view) return;
+    trace("client: " + std::string(draining ? "drain " : "undrain ") + name);
+    api::ReasonBody body;
+    body.evict = evict;
+    leader()->drain(name, draining, body, {}, [](auto) {});
+}
+
+void World::Impl::set_tainted(const std::string& name, bool tainted) {
+    const auto view = leader() ? leader()->read().node(name) : nullptr;
+    if (!tainted) {
+        if (!tainted_.contains(name)) return;
+        if (view && view->node.taints.empty()) return void(tainted_.erase(name));
+        loop_.after(leader() ? undo_patience : client_retry, [this, name] { set_tainted(name, false); });
+    }
+    if (!view) return;
+    trace("client: " + std::string(tainted ? "taint " : "untaint ") + name);
+    leader()->set_taint(name, world_taint, !tainted, {}, [](auto) {});
+}
+
+void World::Impl::maintain(const std::string& name, Maintenance window) {
+    if (!leader()) return;
+    trace("client: maintenance of " + name);
+    leader()->plan_maintenance(name, window, {}, [](auto) {});
+}
+
+void World::Impl::set_quota(const std::string& tenant, const Quota& hard) {
+    if (!leader()) return loop_.after(client_retry, [this, tenant, hard] { set_quota(tenant, hard); }), void();
+    trace("client: quota of " + tenant);
+    api::QuotaChange change;
+    change.hard = hard;
+    leader()->set_quota(tenant, change, {}, [](auto) {});
+}
+
+void World::Impl::defragment() {
+    if (!leader()) return;
+    trace("client: defragment");
+    leader()->defrag({}, {}, [](auto) {});
+}
+
+}  // namespace crater::sim
