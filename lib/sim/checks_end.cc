@@ -36,7 +36,7 @@ void World::Impl::describe_what_waits() {
     if (!leader()) text += "there is no scheduler; ";
     for (const std::string& id : wanted_) {
         const auto job = leader() ? leader()->read().job(id) : nullptr;
-        if (!job) text += id + " is not there; ";
+        if (!job) text += id + " is not there" + (refused_.contains(id) ? ": " + refused_.at(id) : "") + "; ";
         else if (!state_row(job->status().state).terminal)
             text += id + " is " + std::string(name_of(job->status().state)) + " (" + std::string(name_of(job->status().reason)) + " " + job->status().detail + "); ";
         else if (told_[id].first != job->status().sequence)

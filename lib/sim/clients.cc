@@ -27,10 +27,10 @@ void World::Impl::submit(std::shared_ptr<const JobSpec> spec, std::string id) {
     if (!leader()) return;
     ++counts_.submitted;
     leader()->submit({.spec = *spec, .actor = {}, .idempotency_key = {}, .document = codec::write_json(*spec), .task_id = id},
-                     heard([this, id](Result<scheduler::Submitted> answer) { submitted(id, std::move(answer)); }));
+                     heard([this, spec, id](Result<scheduler::Submitted> answer) { submitted(*spec, id, std::move(answer)); }));
 }
 
-void World::Impl::submitted(const std::string& id, Result<scheduler::Submitted> answer) {
+void World::Impl::submitted(const JobSpec& spec, const std::string& id, Result<scheduler::Submitted> answer) {
     if (answer) {
         if (!acknowledged_.insert(id).second) return;
         trace("client: " + id + " acknowledged");
@@ -38,10 +38,14 @@ void World::Impl::submitted(const std::string& id, Result<scheduler::Submitted> 
         return check_answered(id);
     }
     const Error& error = answer.error();
+    if (std::string& last = refused_[id]; last != error.text()) trace("client: " + id + " is answered: " + (last = error.text()));
     if (error.code == Code::unsatisfiable) {
         if (all_registered()) refused_for_good(id, error);
     } else if (error.field.starts_with("after_")) {
-        if (error.code == Code::conflict) refused_for_good(id, error);
+        // What it is to follow may come yet, or was itself refused for good.
+        const auto given_up = [this](const std::string& other) { return !wanted_.contains(other); };
+        const bool hopeless = std::any_of(spec.after_ok.begin(), spec.after_ok.end(), given_up) || std::any_of(spec.after_any.begin(), spec.after_any.end(), given_up);
+        if (error.code == Code::conflict || hopeless) refused_for_good(id, error);
     } else if (error.code != Code::unavailable) {
         violate("submit", id + ": " + error.text());
     }

@@ -52,14 +52,15 @@ class Disk::Opened final : public store::Store {
         if (torn) {
             disk_.cut_ = Cut::none;
             disk_.disk_.tear_next_commit = true;
+            torn_ = true;
         }
         auto durable = disk_.hooks_.handed_in(batch);
-        inner_->commit(std::move(batch), [this, torn, fails, durable = std::move(durable), done = std::move(done)](Result<store::Revision> revision) {
+        inner_->commit(std::move(batch), [this, fails, durable = std::move(durable), done = std::move(done)](Result<store::Revision> revision) {
             if (revision) {
                 durable();
                 ++disk_.commits;
             }
-            if (torn || disk_.cut_ == Cut::before_reply) {
+            if (torn_ || disk_.cut_ == Cut::before_reply) {
                 disk_.cut_ = Cut::none;
                 life_->over = true;
                 return;
@@ -79,6 +80,7 @@ class Disk::Opened final : public store::Store {
     std::unique_ptr<store::Store> inner_;
     std::int64_t due_us_ = 0;  // of the last commit: later ones come later
     std::optional<Error> broken_;
+    bool torn_ = false;  // the power goes in what is written now
 };
 
 std::unique_ptr<store::Store> Disk::open(Loop& loop, LifePtr life) {

@@ -47,6 +47,8 @@ void World::Impl::kill_scheduler(std::unique_ptr<SchedulerProcess>& process) {
     process->loop->kill();
     for (const auto& weak : process->wires)
         if (const auto wire = weak.lock()) wire->detach(1);
+    if (process->leads)
+        for (const auto& host : hosts_) host->welcomed = false;
     process->service.reset();
     process->callbacks.reset();
     process->rng.reset();

@@ -117,7 +117,7 @@ struct World::Impl {
     template <class F>
     auto heard(F use);  // the client's side of an answer
     void submit(std::shared_ptr<const JobSpec> spec, std::string id);
-    void submitted(const std::string& id, Result<scheduler::Submitted> answer);
+    void submitted(const JobSpec& spec, const std::string& id, Result<scheduler::Submitted> answer);
     void act(const std::string& id, scheduler::Action action, int tries);
     void set_draining(const std::string& node, bool draining, bool evict);
     void set_tainted(const std::string& node, bool tainted);
@@ -204,6 +204,7 @@ struct World::Impl {
     std::vector<std::string> in_order_;                 // acknowledged
     std::map<std::string, std::pair<std::int64_t, std::string>> told_;  // AllData: number and status
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
+    std::map<std::string, std::string> refused_;        // job: what its client was told last
     std::set<std::string> drained_, tainted_;           // that somebody will undo
 
     // What goes wrong.
