@@ -107,7 +107,6 @@ void Engine::Impl::on(const NodeSet& fact) {
             part.allocation = cluster_.to_allocation(*part.slices);
             cluster_.book(*part.slices, -1);
         }
-        reservations_.leave_node(n);
     }
     ++holdings_;
     const int types = cluster_.type_count();

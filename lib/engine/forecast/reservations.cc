@@ -82,15 +82,6 @@ void Reservations::forget(int job) {
     if (static_cast<std::size_t>(job) < foreseen_.size()) foreseen_[static_cast<std::size_t>(job)] = {};
 }
 
-void Reservations::leave_node(int node) {
-    std::erase_if(kept_, [&](const auto& item) {
-        const auto& slices = item.second.slices;
-        if (std::none_of(slices.begin(), slices.end(), [&](const Slices& s) { return s.node == node; })) return false;
-        left(item.second);
-        return true;
-    });
-}
-
 void Reservations::enforce(int job) {
     const Reservation* place = of(job);
     if (!place || !*place) return;

@@ -61,7 +61,6 @@ class Reservations {
     void good(int job, std::uint64_t on, Instant until);
     void leave(int job);
     void forget(int job);  // it is no more
-    void leave_node(int node);  // its hardware is another: positions of cards and cores mean something else
 
     // Those in force: of the jobs that came before in this pass.
     void enforce(int job);
