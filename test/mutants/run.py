@@ -183,6 +183,9 @@ def main():
         return 1 if bad else 0
 
     copy = Copy(source, build, (options.scratch or build / "mutants").resolve(), options.jobs)
+    # What is wrong with the tree itself would be found in place of a mutant.
+    if found := hunt(copy.compile(), options.seeds, options.jobs):
+        raise RuntimeError("nothing was put in, and seed {} is wrong: {}: {}".format(*found))
     print(f"{'mutant':28} {'seed':>5} {'seconds':>8}  found by", flush=True)
     for mutant in mutants:
         texts = mutated(copy.tree, mutant)
