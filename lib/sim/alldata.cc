@@ -11,15 +11,15 @@ constexpr Millis slow_answer_max{45'000};
 
 class World::Impl::AllData final : public wire::CallbackSender {
   public:
-    AllData(Impl& world, SchedulerProcess& process) : world_(world), process_(process), loop_(*process.loop), life_(process.life) {}
+    AllData(Impl& world, SchedulerProcess& process) : world_(world), loop_(*process.loop), life_(process.life) {}
 
     void send(wire::ClientRequest request, std::function<void(Result<wire::HttpResponse>)> done) override {
-        if (!life_->acts() || !process_.leads) return;
+        if (!life_->acts() || !life_->leads) return;
         const bool slow = world_.time_.ticks_us() < world_.alldata_slow_until_us_;
         const Millis takes = world_.pause(slow ? slow_answer_max : world_.weather_.delay_max);
         // It takes what it was sent even when who sent it has died since, or waits no longer.
         world_.loop_.after(takes / 2, [this_world = &world_, body = std::move(request.body), taken = taken_, number = ++sent_, life = life_] {
-            if (!this_world->alldata_fails()) this_world->callback_taken(body, !life->over), taken->insert(number);
+            if (!this_world->alldata_fails()) this_world->callback_taken(body, !life->over && life->leads), taken->insert(number);
         });
         loop_.after(std::min(takes, request.timeout), [this, takes, timeout = request.timeout, number = sent_, done = std::move(done)] {
             if (takes > timeout) return done(fail(Code::unavailable, "no answer in time"));
@@ -30,7 +30,6 @@ class World::Impl::AllData final : public wire::CallbackSender {
 
   private:
     Impl& world_;
-    SchedulerProcess& process_;
     VirtualLoop& loop_;
     LifePtr life_;
     std::uint64_t sent_ = 0;

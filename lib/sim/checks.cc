@@ -77,7 +77,7 @@ void World::Impl::check_books() {
         std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> cards;  // compute, memory
     };
     std::map<std::string, Held> held;
-    for (const auto& [id, tenant] : tenants_) {
+    for (const auto& [id, facts] : facts_) {
         const auto job = read.job(id);
         if (!job) continue;
         for (const TaskStatus& task : job->status().tasks) {

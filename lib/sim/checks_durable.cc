@@ -86,7 +86,7 @@ void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
 void World::Impl::check_quotas(const std::set<std::string>& placed) {
     std::set<std::string> roots;
     for (const std::string& id : placed)
-        for (std::string path = tenants_[id]; !path.empty();) {
+        for (std::string path = facts_[id].tenant; !path.empty();) {
             if (caps_.contains(path)) roots.insert(path);
             const auto slash = path.rfind('/');
             path.resize(slash == std::string::npos ? 0 : slash);
@@ -94,7 +94,7 @@ void World::Impl::check_quotas(const std::set<std::string>& placed) {
     for (const std::string& root : roots) {
         Sum before, now;
         for (const auto& [id, job] : durable_) {
-            const std::string& tenant = tenants_[id];
+            const std::string& tenant = facts_[id].tenant;
             if (tenant != root && !tenant.starts_with(root + "/")) continue;
             Sum its;
             for (const TaskStatus& task : job.status->tasks)
@@ -103,6 +103,27 @@ void World::Impl::check_quotas(const std::set<std::string>& placed) {
             if (!placed.contains(id)) before.add(its);
         }
         if (const std::string text = over(caps_.at(root), before, now); !text.empty()) violate("quota", "tenant " + root + " " + text);
+    }
+}
+
+// The naive engine would have let each of them in beside all others, and finds nothing given twice.
+void World::Impl::check_placements(const std::set<std::string>& placed) {
+    naive_.now = time_.now();
+    naive_.tasks.clear();
+    for (const auto& [id, job] : durable_)
+        for (const TaskStatus& task : job.status->tasks)
+            if (holds(task)) naive_.tasks.push_back({{.id = id, .spec = facts_[id].spec, .queue = facts_[id].queue}, task.index, *task.allocation, {}});
+    if (const std::string text = naive_.overbooked(); !text.empty()) violate("naive", "given out twice: " + text);
+    for (const std::string& id : placed) {
+        auto mine = naive_.tasks;
+        std::erase_if(mine, [&](const auto& task) { return task.job.id != id; });
+        for (const auto& task : mine) {
+            if (durable_.at(id).status->tasks[static_cast<std::size_t>(task.index)].state != State::preparing) continue;
+            std::erase_if(naive_.tasks, [&](const auto& other) { return other.job.id == id && other.index == task.index; });
+            if (!naive_.fits(task.job, task.held.node))
+                violate("naive", id + "." + std::to_string(task.index) + " does not fit on " + task.held.node + " by the naive engine");
+            naive_.tasks.push_back(task);
+        }
     }
 }
 

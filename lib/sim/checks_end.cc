@@ -8,7 +8,6 @@ void World::Impl::check_end() {
     for (const std::string& id : acknowledged_) check_end_of(id);
     const auto cluster = leader()->read().cluster();
     if (cluster.resources.gpu.allocated != 0 || cluster.resources.cpu.allocated != 0) violate("books", "slices are held though nothing runs");
-    if (cluster.nodes.up != nodes_) violate("liveness", "only " + std::to_string(cluster.nodes.up) + " nodes are up");
     for (const auto& host : hosts_)
         if (host->agent && !host->agent->table().empty()) violate("books", host->machine->name() + "'s agent believes that something runs");
 }
@@ -44,6 +43,8 @@ void World::Impl::describe_what_waits() {
     }
     for (const auto& host : hosts_)
         for (const auto& [id, held] : host->machine->running()) text += host->machine->name() + " runs " + id.text() + "; ";
+    const auto up = leader() ? leader()->read().cluster().nodes.up : 0;
+    if (up != nodes_) text += std::to_string(up) + " nodes of " + std::to_string(nodes_) + " are up; ";
     for (const std::string& name : drained_) text += name + " is drained; ";
     for (const std::string& name : tainted_) text += name + " is tainted; ";
     violate("liveness", "not idle: " + text);

@@ -116,11 +116,41 @@ void World::Impl::maintain(const std::string& name, Maintenance window) {
 }
 
 void World::Impl::set_quota(const std::string& tenant, const Quota& hard) {
-    if (!leader()) return loop_.after(client_retry, [this, tenant, hard] { set_quota(tenant, hard); }), void();
-    trace("client: quota of " + tenant);
-    api::QuotaChange change;
-    change.hard = hard;
-    leader()->set_quota(tenant, change, {}, [](auto) {});
+    const std::uint64_t wish = ++quota_wishes_[tenant];
+    repeat_until_heard([this, tenant, hard, wish](auto done) {
+        if (quota_wishes_.at(tenant) != wish) return done();  // somebody wishes otherwise since
+        trace("client: quota of " + tenant);
+        api::QuotaChange change;
+        change.hard = hard;
+        leader()->set_quota(tenant, change, {}, heard([done](auto answer) {
+            if (answer) done();
+        }));
+    });
+}
+
+// Cards that a queue keeps for itself may keep others from their end for ever: in peace nothing is kept.
+void World::Impl::lift_reserves() {
+    for (QueueSpec queue : config_.queues) {
+        if (std::exchange(queue.reserved_gpu, 0) == 0) continue;
+        repeat_until_heard([this, queue](auto done) {
+            trace("client: nothing is reserved for " + queue.name);
+            leader()->set_queue(queue, {}, heard([done](auto answer) {
+                if (answer) done();
+            }));
+        });
+    }
+}
+
+// Asks whoever leads, again and again, until `done` was called.
+void World::Impl::repeat_until_heard(std::function<void(std::function<void()>)> ask) {
+    const auto over = std::make_shared<bool>(false);
+    const auto again = std::make_shared<std::function<void()>>();
+    *again = [this, over, ask = std::move(ask), self = std::weak_ptr(again)] {
+        if (*over) return;
+        loop_.after(leader() ? reply_patience : client_retry, [next = self.lock()] { (*next)(); });
+        if (leader()) ask([over] { *over = true; });
+    };
+    (*again)();
 }
 
 void World::Impl::defragment() {

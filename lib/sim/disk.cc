@@ -17,7 +17,7 @@ class Disk::Opened final : public store::Store {
 
     void commit(store::Batch batch, std::function<void(Result<store::Revision>)> done) override {
         if (life_->over) return;
-        if (disk_.cut_ == Cut::before_write) {
+        if (cut() == Cut::before_write) {
             disk_.cut_ = Cut::none;
             life_->over = true;
             return;
@@ -39,12 +39,13 @@ class Disk::Opened final : public store::Store {
     Result<std::size_t> forget_history(std::string_view kind, Instant before) override { return inner_->forget_history(kind, before); }
 
   private:
+    Cut cut() const { return life_->leads ? disk_.cut_ : Cut::none; }
     bool bad_read() const { return disk_.failing() && disk_.rng_.below(16) == 0; }
 
     void write(store::Batch batch, std::function<void(Result<store::Revision>)> done) {
         if (life_->over) return;
         if (broken_) return done(fail(*broken_));
-        const bool torn = disk_.cut_ == Cut::torn;
+        const bool torn = cut() == Cut::torn;
         // A disk that fails may have written it all the same.
         const bool fails = !torn && disk_.failing() && disk_.rng_.below(2) == 0;
         if (fails) broken_ = Error{Code::unavailable, "the disk has an error", {}, {}};
@@ -60,12 +61,12 @@ class Disk::Opened final : public store::Store {
                 durable();
                 ++disk_.commits;
             }
-            if (torn_ || disk_.cut_ == Cut::before_reply) {
+            if (torn_ || cut() == Cut::before_reply) {
                 disk_.cut_ = Cut::none;
                 life_->over = true;
                 return;
             }
-            const bool last = disk_.cut_ == Cut::after_reply;
+            const bool last = cut() == Cut::after_reply;
             if (fails) done(crater::fail(*broken_));
             else done(std::move(revision));
             if (!last) return;
@@ -85,6 +86,7 @@ class Disk::Opened final : public store::Store {
 
 std::unique_ptr<store::Store> Disk::open(Loop& loop, LifePtr life) {
     cut_ = Cut::none;
+    disk_.tear_next_commit = false;
     make_room();
     return std::make_unique<Opened>(*this, loop, std::move(life));
 }

@@ -50,13 +50,13 @@ class World::Impl::Connector final : public wire::Connector {
 // The scheduler's end of a link: what it says must be durable.
 class World::Impl::SchedulerEnd final : public wire::Link {
   public:
-    SchedulerEnd(Impl& world, int host, const SchedulerProcess& process, std::shared_ptr<wire::Link> link)
-        : world_(world), host_(host), process_(process), life_(process.life), link_(std::move(link)) {}
+    SchedulerEnd(Impl& world, int host, LifePtr life, std::shared_ptr<wire::Link> link)
+        : world_(world), host_(host), life_(std::move(life)), link_(std::move(link)) {}
     void send(std::string message) override {
         if (!life_->acts()) return;
         Host& h = world_.host(host_);
-        if (process_.leads) world_.check_order(h, message);
-        if (process_.leads && head_of(message).body == proto::ToAgent::kWelcome && h.far_end.get() == this) h.welcomed = true;
+        if (life_->leads) world_.check_order(h, message);
+        if (life_->leads && head_of(message).body == proto::ToAgent::kWelcome && h.far_end.get() == this) h.welcomed = true;
         link_->send(std::move(message));
     }
     void close() override {
@@ -69,7 +69,6 @@ class World::Impl::SchedulerEnd final : public wire::Link {
   private:
     Impl& world_;
     int host_;
-    const SchedulerProcess& process_;
     LifePtr life_;
     std::shared_ptr<wire::Link> link_;
 };
@@ -120,12 +119,14 @@ void World::Impl::connect(int i, wire::LinkCallbacks callbacks, std::function<vo
         const auto delay = [this, &h] { return pause(h.delayed_until_us > time_.ticks_us() ? delayed_max : weather_.delay_max); };
         h.wire = std::make_shared<VirtualWire>(time_, delay, [this] { return chance(weather_.message_loss); });
         h.welcomed = false;
-        std::erase_if(process->wires, [](const auto& wire) { return wire.expired(); });
-        process->wires.push_back(h.wire);
+        for (auto* wires : {&process->wires, &h.wires}) {
+            std::erase_if(*wires, [](const auto& wire) { return wire.expired(); });
+            wires->push_back(h.wire);
+        }
         auto theirs = std::make_shared<std::weak_ptr<wire::Link>>();
         auto from_agent = at_scheduler(i, *process, process->service->agent_link([theirs] { return theirs->lock(); }));
         const auto end = h.wire->attach(1, *process->loop, std::move(from_agent), "10.0.0." + std::to_string(i + 1) + ":4000");
-        h.far_end = std::make_shared<SchedulerEnd>(*this, i, *process, end);
+        h.far_end = std::make_shared<SchedulerEnd>(*this, i, process->life, end);
         *theirs = h.far_end;
         h.near_end = h.wire->attach(0, *h.loop, at_agent(i, std::move(callbacks)), "scheduler");
         done(std::make_shared<AgentEnd>(*this, i, h.near_end));
@@ -137,15 +138,16 @@ wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& pro
     return {.on_message = [this, i, who, &process, next = std::move(callbacks.on_message)](std::string m) {
                 trace(who, m);
                 Host& h = host(i);
-                if (process.leads) h.heard_us = time_.ticks_us();
+                if (process.life->leads) h.heard_us = time_.ticks_us();
                 if (!m.empty() && m[0] == report_tag) {
                     proto::ToScheduler message;
                     if (message.ParseFromString(m)) note_report(i, process, message.report());
                 }
                 next(std::move(m));
             },
-            .on_closed = [this, who, next = std::move(callbacks.on_closed)](std::string why) {
+            .on_closed = [this, i, who, wire = host(i).wire.get(), next = std::move(callbacks.on_closed)](std::string why) {
                 trace(who + " closed: " + why);
+                if (host(i).wire.get() == wire) host(i).welcomed = false;
                 next(std::move(why));
             }};
 }
@@ -153,7 +155,7 @@ wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& pro
 void World::Impl::note_report(int i, const SchedulerProcess& process, const proto::TaskReport& report) {
     reports_[{i, report.number()}] = report;
     const auto truth = truth_.find({report.job(), report.task(), report.attempt()});
-    if (truth != truth_.end() && truth->second.ended && process.leads) truth->second.told = &process;
+    if (truth != truth_.end() && truth->second.ended && process.life->leads) truth->second.told = &process;
 }
 
 wire::LinkCallbacks World::Impl::at_agent(int i, wire::LinkCallbacks callbacks) {

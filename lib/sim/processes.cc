@@ -47,7 +47,7 @@ void World::Impl::kill_scheduler(std::unique_ptr<SchedulerProcess>& process) {
     process->loop->kill();
     for (const auto& weak : process->wires)
         if (const auto wire = weak.lock()) wire->detach(1);
-    if (process->leads)
+    if (process->life->leads)
         for (const auto& host : hosts_) host->welcomed = false;
     process->service.reset();
     process->callbacks.reset();
@@ -101,7 +101,8 @@ void World::Impl::kill_agent(int i) {
     if (!h.loop) return;
     h.life->over = true;
     h.loop->kill();
-    if (h.wire) h.wire->detach(0);
+    for (const auto& weak : std::exchange(h.wires, {}))
+        if (const auto wire = weak.lock()) wire->detach(0);
     h.welcomed = false;
     h.machine->agent_died();
     h.agent.reset();

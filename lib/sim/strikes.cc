@@ -81,7 +81,8 @@ bool World::Impl::strike_scheduler(const Injection& injection) {
 bool World::Impl::freeze_scheduler(Millis span) {
     if (frozen_ || leader_->life->over) return false;
     frozen_ = std::move(leader_);
-    frozen_->leads = false;
+    frozen_->life->leads = false;
+    for (const auto& host : hosts_) host->welcomed = false;
     frozen_->loop->freeze(true);
     frozen_awake_ = false;
     for (const auto& weak : frozen_->wires)
@@ -246,6 +247,7 @@ void World::Impl::heal() {
         end_older(h);
         find_swallowed(h);
     }
+    lift_reserves();
     disturbed_us_ = std::max(disturbed_us_, in_us(weather_.restart_delay_max));
 }
 

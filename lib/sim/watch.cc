@@ -5,7 +5,7 @@
 namespace crater::sim {
 namespace {
 
-constexpr std::string_view job_prefix = "job/", spec_suffix = "/spec", tenant_prefix = "tenant/";
+constexpr std::string_view job_prefix = "job/", spec_suffix = "/spec", state_suffix = "/state", tenant_prefix = "tenant/", node_prefix = "node/";
 
 }  // namespace
 
@@ -17,12 +17,13 @@ std::function<void()> World::Impl::handed_in(const store::Batch& batch) {
         if (key.starts_with(tenant_prefix) && write.value) {
             if (const auto tenant = scheduler::stored_tenant(*write.value)) group.caps[tenant->path] = tenant->hard;
         }
+        if (key.starts_with(node_prefix) && write.value) note_node(group, key.substr(node_prefix.size()), *write.value);
         if (!key.starts_with(job_prefix)) continue;
         key.remove_prefix(job_prefix.size());
         if (key.ends_with(spec_suffix)) {
             key.remove_suffix(spec_suffix.size());
-            const auto tenant = write.value ? scheduler::stored_job_tenant(*write.value) : Result<std::string>(std::string());
-            if (tenant) group.tenants[std::string(key)] = *tenant;
+            if (!write.value) continue;
+            if (auto facts = scheduler::stored_job_facts(*write.value)) group.facts[std::string(key)] = std::move(*facts);
         } else if (!write.value) {
             group.gone.emplace_back(key);
         } else if (auto job = scheduler::stored_job(*write.value)) {
@@ -39,8 +40,23 @@ std::function<void()> World::Impl::handed_in(const store::Batch& batch) {
     return [this, read] { durable(*read); };
 }
 
+void World::Impl::note_node(Group& group, std::string_view name, const std::string& value) {
+    if (name.ends_with(state_suffix)) {
+        name.remove_suffix(state_suffix.size());
+        if (auto standing = scheduler::stored_node_facts(value)) group.standing[std::string(name)] = std::move(*standing);
+    } else if (auto node = scheduler::stored_node(value)) {
+        group.nodes[std::string(name)] = std::move(*node);
+    }
+}
+
 void World::Impl::durable(const Group& group) {
-    for (const auto& [id, tenant] : group.tenants) tenants_[id] = tenant;
+    for (const auto& [id, facts] : group.facts) facts_[id] = facts;
+    for (const auto& [name, node] : group.nodes) naive_.nodes[name] = node;
+    for (const auto& [name, standing] : group.standing) {
+        naive_.taints[name] = standing.taints;
+        if (standing.takes_work) naive_.closed.erase(name);
+        else naive_.closed.insert(name);
+    }
     for (const auto& [id, change] : group.changes) check_change(id, change);
     for (const auto& [path, caps] : group.caps) caps_[path] = caps;
     std::set<std::string> placed;
@@ -58,7 +74,10 @@ void World::Impl::durable(const Group& group) {
         if (acknowledged_.contains(id)) violate("acknowledged", id + " was dropped from the store");
         durable_.erase(id);
     }
-    if (!placed.empty()) check_quotas(placed);  // a group's decisions follow its commands
+    if (placed.empty()) return;
+    // A group's decisions follow its commands.
+    check_quotas(placed);
+    check_placements(placed);
 }
 
 void World::Impl::note_job(const std::string& id, const scheduler::StoredJob& now) {

@@ -35,8 +35,13 @@ std::string words_of(const proto::ToAgent& m) {
     switch (m.body_case()) {
         case proto::ToAgent::kWelcome: return term + "welcome";
         case proto::ToAgent::kRefuse: return term + "refuse: " + m.refuse().message();
-        case proto::ToAgent::kLaunch: return term + "launch " + whom(m.launch());
-        case proto::ToAgent::kStop: return term + fmt::format("stop {} to be {} in {} ms: {}", whom(m.stop()), m.stop().outcome(), m.stop().grace_ms(), m.stop().reason());
+        case proto::ToAgent::kLaunch: {
+            const auto& a = m.launch().allocation();
+            std::string out = term + fmt::format("launch {} with {} millicores, {} bytes", whom(m.launch()), a.cpu(), a.memory_bytes());
+            for (const auto& gpu : a.gpus()) out += fmt::format(", {}{} of card {}", gpu.compute(), gpu.exclusive() ? " (whole)" : "", gpu.index());
+            return out;
+        }
+        case proto::ToAgent::kStop: return term + fmt::format("stop {} to be {} in {} ms: {}", whom(m.stop()), m.stop().outcome(), m.stop().grace_ms(), m.stop().reason() + " " + m.stop().detail());
         case proto::ToAgent::kAck: return term + fmt::format("ack {}", m.ack().number());
         case proto::ToAgent::kForget: return term + "forget " + whom(m.forget());
         case proto::ToAgent::kTable: return term + fmt::format("table? {}", m.table().request());

@@ -94,7 +94,8 @@ void World::Impl::run_for(Millis span) {
 // Everything that clients were told will happen has happened, and nothing runs any more.
 bool World::Impl::idle() const {
     const scheduler::Scheduler* service = leader();
-    if (!service || acknowledged_.size() != wanted_.size() || !drained_.empty() || !tainted_.empty()) return false;
+    if (!service || frozen_ || acknowledged_.size() != wanted_.size() || !drained_.empty() || !tainted_.empty()) return false;
+    if (service->read().cluster().nodes.up != nodes_) return false;
     for (const std::string& id : acknowledged_) {
         const auto job = service->read().job(id);
         if (!job || !state_row(job->status().state).terminal) return false;

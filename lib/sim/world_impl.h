@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "crater/agent/agent.h"
+#include "crater/engine/testing/naive.h"
 #include "crater/proto/agent.pb.h"
 #include "crater/scheduler/scheduler.h"
 #include "crater/scheduler/testing/stored_job.h"
@@ -31,7 +32,6 @@ struct SchedulerProcess {
     std::unique_ptr<Rng> rng;
     std::unique_ptr<scheduler::Scheduler> service;
     std::vector<std::weak_ptr<VirtualWire>> wires;
-    bool leads = true;  // false: a successor has its disk
 };
 
 // A machine and the agent's process on it.
@@ -51,6 +51,7 @@ struct Host {
     // Its way to the scheduler: side 0 is the agent's end, side 1 the scheduler's.
     std::shared_ptr<VirtualWire> wire;
     std::shared_ptr<wire::Link> near_end, far_end;
+    std::vector<std::weak_ptr<VirtualWire>> wires;  // all that its present agent opened
     bool welcomed = false;              // on this wire
     std::array<std::int64_t, 2> cut_until_us{};  // nothing arrives at that side
     std::int64_t delayed_until_us = 0;
@@ -123,6 +124,8 @@ struct World::Impl {
     void set_tainted(const std::string& node, bool tainted);
     void maintain(const std::string& node, Maintenance window);
     void set_quota(const std::string& tenant, const Quota& hard);
+    void lift_reserves();
+    void repeat_until_heard(std::function<void(std::function<void()>)> ask);
     void defragment();
     bool all_registered() const;
     void refused_for_good(const std::string& id, const Error& error);
@@ -156,10 +159,13 @@ struct World::Impl {
         std::map<std::string, scheduler::StoredJob> jobs;
         std::vector<std::pair<std::string, StateChange>> changes;
         std::map<std::string, Quota> caps;
-        std::map<std::string, std::string> tenants;  // of new jobs
+        std::map<std::string, scheduler::StoredJobFacts> facts;  // of new jobs
+        std::map<std::string, NodeInventory> nodes;
+        std::map<std::string, scheduler::StoredNodeFacts> standing;
         std::vector<std::string> gone;
     };
     std::function<void()> handed_in(const store::Batch& batch);
+    static void note_node(Group& group, std::string_view name, const std::string& value);
     void durable(const Group& group);
     void note_job(const std::string& id, const scheduler::StoredJob& now);
 
@@ -174,6 +180,7 @@ struct World::Impl {
     void check_tasks(const std::string& id, const JobStatus& was, const JobStatus& now);
     void check_usage(const std::string& id, const TaskStatus& task);
     void check_quotas(const std::set<std::string>& placed);
+    void check_placements(const std::set<std::string>& placed);
     // ---- checks_words.cc: of what is said to others ----
     void check_order(const Host& host, const std::string& bytes);
     void check_answered(const std::string& id);
@@ -205,6 +212,7 @@ struct World::Impl {
     std::map<std::string, std::pair<std::int64_t, std::string>> told_;  // AllData: number and status
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
     std::map<std::string, std::string> refused_;        // job: what its client was told last
+    std::map<std::string, std::uint64_t> quota_wishes_;
     std::set<std::string> drained_, tainted_;           // that somebody will undo
 
     // What goes wrong.
@@ -217,7 +225,8 @@ struct World::Impl {
     std::map<std::string, scheduler::StoredJob> durable_;
     std::map<std::string, State> told_state_;           // the last in history
     std::map<std::string, Quota> caps_;
-    std::map<std::string, std::string> tenants_;        // job -> tenant
+    std::map<std::string, scheduler::StoredJobFacts> facts_;  // by job
+    engine::testing::Naive naive_;                      // nodes as they are stored
     std::map<std::string, Millis> limits_;              // job -> time limit
     std::uint64_t checked_revision_ = 0;
     struct Since {

@@ -82,6 +82,13 @@ void Reservations::forget(int job) {
     if (static_cast<std::size_t>(job) < foreseen_.size()) foreseen_[static_cast<std::size_t>(job)] = {};
 }
 
+void Reservations::rebuilt(int node) {
+    std::vector<int> jobs;
+    for (const auto& [job, place] : kept_)
+        if (std::any_of(place.slices.begin(), place.slices.end(), [node](const Slices& slices) { return slices.node == node; })) jobs.push_back(job);
+    for (const int job : jobs) leave(job);
+}
+
 void Reservations::enforce(int job) {
     const Reservation* place = of(job);
     if (!place || !*place) return;

@@ -61,6 +61,7 @@ class Reservations {
     void good(int job, std::uint64_t on, Instant until);
     void leave(int job);
     void forget(int job);  // it is no more
+    void rebuilt(int node);  // its cards and cores are others: places there are looked for anew
 
     // Those in force: of the jobs that came before in this pass.
     void enforce(int job);

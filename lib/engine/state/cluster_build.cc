@@ -86,7 +86,7 @@ void Cluster::make_columns(Node& node) {
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (node.cards[c].usable) node.usable |= Mask{1} << c;
         if (node.cards[c].domain >= 0) node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
-        node.mixed |= node.cards[c].type != node.cards.front().type || type(node.cards[c].type).partitions;
+        node.mixed |= node.cards[c].type != node.cards.front().type || node.cards[c].gone || type(node.cards[c].type).partitions;
     }
     node.partitions.clear();
     for (std::size_t c = 0; node.mixed && c < node.cards.size(); ++c) node.partitions.push_back(type(node.cards[c].type).partitions);

@@ -35,6 +35,49 @@ TEST(Registration, a_card_that_is_gone_stays_on_the_books_and_takes_no_work) {
     EXPECT_EQ(node_of(engine, engine.pass(noon), "c"), "n1");
 }
 
+TEST(Registration, the_only_card_that_is_gone_while_it_is_held_is_on_no_index) {
+    Engine engine;
+    engine.apply(NodeSet{make_node("n1", 1)});
+    engine.apply(NodeSet{make_node("n2", 1)});
+    engine.apply(JobAdded{a_job("a").gpus(1000)});
+    engine.apply(JobAdded{a_job("b").gpus(1000).at(1)});
+    const auto plan = engine.pass(noon);
+    ASSERT_EQ(plan.placements.size(), 2u);
+    auto bare = make_node("n1", 1);
+    bare.gpus.clear();
+    engine.apply(NodeSet{bare});
+    engine.apply(JobAdded{a_job("c").gpus(1000).at(2)});
+    EXPECT_TRUE(engine.pass(noon).placements.empty());
+    engine.apply(NodeSet{make_node("n1", 1)});
+    const std::string freed = node_of(engine, plan, "a") == "n1" ? "a" : "b";
+    engine.apply(TaskFreed{freed, 0});
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "c"), "n1");
+}
+
+TEST(Registration, a_place_kept_on_a_card_that_is_cut_otherwise_now_is_looked_for_anew) {
+    const auto cut = [](bool partitioned) {
+        auto node = make_node("n1", 1);
+        if (!partitioned) return node;
+        node.gpus[0].mig_enabled = true;
+        node.gpus[0].partitions = {{"3g.20gb", MilliGpu(428), Mebibytes(19968), 4, {0, 4}}};
+        return node;
+    };
+    Engine engine;
+    engine.apply(NodeSet{cut(true)});
+    for (const char* id : {"a", "b", "c"}) {
+        auto job = a_job(id).gpus(1000).gpu_memory(16384).at(id[0]);
+        job.spec.duration = std::chrono::minutes(10);
+        engine.apply(JobAdded{job});
+    }
+    ASSERT_EQ(engine.pass(noon).placements.size(), 2u);  // and a place is kept for c
+    engine.apply(NodeSet{cut(false)});
+    engine.apply(JobAdded{a_job("d").at(1000)});
+    engine.pass(noon);
+    engine.apply(TaskFreed{"a", 0});
+    engine.apply(TaskFreed{"b", 0});
+    EXPECT_EQ(node_of(engine, engine.pass(noon), "c"), "n1");
+}
+
 TEST(Registration, cards_are_known_by_uuid_when_their_indexes_move) {
     Engine engine;
     engine.apply(NodeSet{make_node("n1", 2)});

@@ -295,6 +295,7 @@ class Scheduler::Impl {
     };
     void reconcile(Node& node, const proto::Register& message, Arrival arrival);
     void refresh_hardware(Node& node);
+    void add_slices(const Node& node, api::CardView& card);
     void check_devices(Node& node, const NodeInventory& inventory);
     void on_heartbeat(Node& node, const proto::Heartbeat& message);
     void on_report(Node& node, const proto::TaskReport& report);

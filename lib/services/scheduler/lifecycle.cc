@@ -15,6 +15,9 @@ constexpr Millis settled_run{600'000};       // a task that ran longer than this
 bool terminal(State state) { return state_row(state).terminal; }
 bool holding(const TaskStatus& task) { return state_row(task.state).holds; }
 
+// By our clock: the node's may be another.
+Instant running_since(const Job& job, const TaskStatus& task) { return job.s.runs_since ? job.s.runs_since : task.started; }
+
 }  // namespace
 
 bool Job::holds() const { return std::any_of(status().tasks.begin(), status().tasks.end(), holding); }
@@ -30,7 +33,7 @@ void Scheduler::Impl::set_task(Job& job, TaskStatus& task, State state, Reason r
     task.reason = reason;
     task.detail = detail;
     task.since = now();
-    if (terminal(state)) task.ended = task.since;
+    if (terminal(state) && !task.ended) task.ended = task.since;  // who waits again when he ends ran no longer than he did
     touch(job);
 }
 
@@ -80,6 +83,7 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     JobStatus& status = job.change();
     const bool first = status.tasks.front().attempt == 0;
     job.s.placed = at;
+    job.s.runs_since = {};
     std::string nodes;
     for (const auto& [index, allocation] : engine_.allocations(placement)) {
         TaskStatus& task = status.tasks.at(static_cast<std::size_t>(index));
@@ -163,6 +167,7 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
 void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
     engine_.apply(engine::TaskFreed{job.id(), task.index, now()});
     job.freed = true;
+    task.ended = now();
     Node& node = nodes_.at(task.allocation->node);
     node.tasks.erase({job.id(), task.index});
     for (api::CardView& card : node.row.cards)
@@ -328,7 +333,7 @@ Instant Scheduler::Impl::deadline_of(const Job& job) const {
         } else if (task.state == State::preparing || task.state == State::ready) {
             consider(task.since + state_row(task.state).timeout);
         } else if (task.state == State::running && spec.time_limit > Millis(0)) {
-            consider(task.started + spec.time_limit);
+            consider(running_since(job, task) + spec.time_limit);
         }
     }
     if (stopping) consider(job.next_ask);
@@ -410,7 +415,7 @@ void Scheduler::Impl::on_deadline(Job& job) {
         const Millis limit = state_row(task.state).timeout;
         if ((task.state == State::preparing || task.state == State::ready) && at >= task.since + limit)
             return fail_with(Reason::prepare_timeout, "not running " + format(limit) + " after it was placed on " + task.allocation->node);
-        if (task.state == State::running && spec.time_limit > Millis(0) && at >= task.started + spec.time_limit)
+        if (task.state == State::running && spec.time_limit > Millis(0) && at >= running_since(job, task) + spec.time_limit)
             return fail_with(Reason::time_limit, "it ran for its time limit of " + format(spec.time_limit));
     }
 }

@@ -170,10 +170,19 @@ void Scheduler::Impl::refresh_hardware(Node& node) {
     std::vector<api::CardView> cards;
     for (const Gpu& gpu : node.inventory->gpus) {
         cards.push_back(card_view(gpu));
-        for (api::CardView& old : node.row.cards)
-            if (old.index == gpu.index) cards.back().slices = std::move(old.slices);
+        const auto old = std::find_if(node.row.cards.begin(), node.row.cards.end(), [&](const api::CardView& card) { return card.index == gpu.index; });
+        if (old != node.row.cards.end()) cards.back().slices = std::move(old->slices);
+        else add_slices(node, cards.back());
     }
     node.row.cards = std::move(cards);
+}
+
+// Of a card that is new, or back: its tasks may still be on it.
+void Scheduler::Impl::add_slices(const Node& node, api::CardView& card) {
+    for (const auto& [key, attempt] : node.tasks)
+        if (const Job* job = find(key.first))
+            for (const GpuSlice& slice : job->status().tasks.at(static_cast<std::size_t>(key.second)).allocation->gpus)
+                if (slice.index == card.index) card.slices.push_back({key.first, key.second, slice.compute, slice.memory});
 }
 
 // "A device that is gone when an agent rejoins fails its tasks with that cause."
@@ -244,7 +253,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arri
                 TaskStatus& task = job->change().tasks[index];
                 const State now_so = it->second == State::running || it->second == State::preempting ? State::running : State::preparing;
                 set_task(*job, task, now_so, Reason::agent_restarted, arrival.other_agent ? "taken over by the node's agent" : "the node is back");
-                if (now_so == State::running && !task.started) task.started = now();
+                if (now_so == State::running && !job->s.runs_since) job->s.runs_since = now();  // since when, its report says
                 if (job->s.stop && job->s.stop->requeue && may_change(task.state, State::preempting))
                     set_task(*job, task, State::preempting, job->s.stop->reason, job->s.stop->detail);
                 settle(*job, task.reason, task.detail);
@@ -370,6 +379,7 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
     TaskStatus* const task = &job->change().tasks[index];
     if (final_state(state)) return task_ended(*job, *task, state, reason, report.detail(), report.exit_code(), at);
 
+    if (state == State::running && !job->s.runs_since) job->s.runs_since = now();
     if (state == State::running && !task->started) task->started = at ? at : now();
     if (state == State::running && !job->status().started) job->change().started = task->started;
     const bool phase = state == task->state && (state == State::preparing || state == State::ready);

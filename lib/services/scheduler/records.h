@@ -93,6 +93,7 @@ struct StoredStatus {
     std::shared_ptr<const JobStatus> status;  // the very object that readers see
     std::optional<StopOrder> stop;
     Instant placed;     // of the placement that holds: the engine's `started`
+    Instant runs_since;  // when the first of its tasks was heard to run
     std::string told;   // the last status name given to AllData
     bool late = false;  // max_queue_time passed and was said
     bool advisory = false;
@@ -105,6 +106,7 @@ void describe(V& v, StoredStatus& s) {
     v.field("status", s.status, "Status.");
     v.field("stop", s.stop, "Its tasks are to stop.");
     v.field("placed", s.placed, "When it was placed.");
+    v.field("runs_since", s.runs_since, "When it was heard to run.");
     v.field("told", s.told, "Last status told to AllData.");
     v.field("late", s.late, "It waited longer than it was willing to.");
     v.field("advisory", s.advisory, "A limit is not held.");

@@ -15,9 +15,16 @@ Result<StoredJob> stored_job(std::string_view value) {
     return out;
 }
 
-Result<std::string> stored_job_tenant(std::string_view value) {
+Result<StoredJobFacts> stored_job_facts(std::string_view value) {
     CRATER_TRY(stored, stored_object<StoredSpec>(value));
-    return std::move(stored.tenant);
+    return StoredJobFacts{std::move(stored.tenant), std::move(stored.queue), std::move(stored.spec)};
+}
+
+Result<NodeInventory> stored_node(std::string_view value) { return stored_object<NodeInventory>(value); }
+
+Result<StoredNodeFacts> stored_node_facts(std::string_view value) {
+    CRATER_TRY(stored, stored_object<StoredNodeState>(value));
+    return StoredNodeFacts{!stored.draining && !stored.closed(), std::move(stored.taints)};
 }
 
 Result<Tenant> stored_tenant(std::string_view value) { return stored_object<Tenant>(value); }
