@@ -291,8 +291,9 @@ std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options,
         slot.pledge = std::move(move.to);
         for (auto& slices : slot.pledge) slices.cores.clear(), cluster_.book(slices, 1);
         slot.moving = true;
+        slot.pledge_priority = slot.info.priority;
         preemptors_.push_back(slot.position);
-        ++pledged_priorities_[slot.info.priority];
+        ++pledged_priorities_[slot.pledge_priority];
     }
     if (plan->starts >= 0) wait_for(job(plan->starts), std::move(victims), std::move(plan->place));
     ++holdings_;
