@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "crater/base/log.h"
+#include "crater/sim/crew.h"
 #include "crater/sim/regressions.h"
 #include "crater/sim/shrink.h"
-#include "crew.h"
 #include "summary.h"
 
 namespace crater::sim {

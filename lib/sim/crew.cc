@@ -1,4 +1,4 @@
-#include "crew.h"
+#include "crater/sim/crew.h"
 
 #include <fcntl.h>
 #include <poll.h>
