@@ -10,15 +10,13 @@
 #include <thread>
 
 #include "crater/base/log.h"
+#include "crater/sim/crew.h"
 #include "crater/sim/regressions.h"
 #include "crater/sim/shrink.h"
-#include "crew.h"
 #include "summary.h"
 
 namespace crater::sim {
 namespace {
-
-constexpr std::size_t lines_of_failure = 200, lines_of_trace = 20'000;
 
 struct Options {
     std::uint64_t seeds = 30, from = 1, seed = 0, twice = 10;
@@ -54,7 +52,7 @@ void show(const std::string& whose, const Report& report) {
 void show_small(const Scenario& scenario, const Report& report, const Options& options) {
     const std::string checker = report.outcome.violations.front().checker;
     const bool twice = checker == "determinism";
-    const auto assignment = [&](const Scenario& s) { return Assignment{0, [&s] { return s; }, twice, lines_of_failure}; };
+    const auto assignment = [&](const Scenario& s) { return Assignment{0, [&s] { return s; }, twice}; };
     const auto fails_alike = [&](const Scenario& s) {
         const Report again = play_alone(assignment(s));
         return !again.outcome.violations.empty() && again.outcome.violations.front().checker == checker;
@@ -72,8 +70,7 @@ void show_small(const Scenario& scenario, const Report& report, const Options& o
 // One seed or one file: with the story before and the trace behind it.
 int play_one(const Scenario& scenario, const std::string& whose, const Options& options) {
     if (options.trace) std::cout << story(scenario) << std::flush;
-    const std::size_t lines = options.trace ? lines_of_trace : lines_of_failure;
-    const Report report = play_alone({0, [&] { return scenario; }, true, lines});
+    const Report report = play_alone({0, [&] { return scenario; }, true, options.trace ? Tell::everything : Tell::failures});
     if (options.trace) std::cout << report.outcome.trace;
     show(whose, report);
     std::cout << whose << ": " << report.outcome.counts.events << " events, " << report.outcome.counts.faults << " faults, trace hash " << std::hex
@@ -129,7 +126,7 @@ int play_many(const Options& options) {
         [&]() -> std::optional<Assignment> {
             if (next_known == known.size()) return std::nullopt;
             const auto n = next_known++;
-            return Assignment{n, known[n].scenario, true, lines_of_failure};
+            return Assignment{n, known[n].scenario, true};
         },
         [&](const Assignment& what, Report report) {
             show("regression " + known[what.number].name, report);
@@ -144,7 +141,7 @@ int play_many(const Options& options) {
         [&]() -> std::optional<Assignment> {
             if (next >= end) return std::nullopt;
             const auto seed = next++;
-            return Assignment{seed, [seed] { return draw(seed); }, options.twice && seed % options.twice == 0, lines_of_failure};
+            return Assignment{seed, [seed] { return draw(seed); }, options.twice && seed % options.twice == 0};
         },
         [&](const Assignment& what, Report report) {
             summary.add(report);

@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "crew.h"
+#include "crater/sim/crew.h"
 
 namespace crater::sim {
 

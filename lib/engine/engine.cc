@@ -185,11 +185,16 @@ void Engine::Impl::on(const QueueSet& fact) {
     const bool other_order = queue.spec.order != fact.queue.order;
     const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio ||
                               queue.spec.weights != fact.queue.weights;
+    const bool other_reserve = queue.spec.reserved_gpu != fact.queue.reserved_gpu;
     queue.spec = fact.queue;
     queue.declared = true;
     pricing_.use(fact.queue.policy);
-    for (auto& [key, members] : queue.classes) members->blocked = {};  // its plugins may be others
-    backlog_.rouse_all(q);
+    // Its plugins may be others, and what it keeps for itself is in the way of all queues.
+    for (int i = 0; i < backlog_.queue_count(); ++i) {
+        if (i != q && !other_reserve) continue;
+        for (auto& [key, members] : backlog_.queue(i).classes) members->blocked = {};
+        backlog_.rouse_all(i);
+    }
     set_fact(queue_facts_[fact.queue.name], fact_hash(FactKind::queue, fact.queue));
     dirty_ = true;
     elders_.known = reserves_.known = false;

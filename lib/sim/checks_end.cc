@@ -43,10 +43,12 @@ void World::Impl::describe_what_waits() {
     }
     for (const auto& host : hosts_)
         for (const auto& [id, held] : host->machine->running()) text += host->machine->name() + " runs " + id.text() + "; ";
+    for (int i = 0; leader() && i < nodes_; ++i)
+        if (const auto view = leader()->read().node(host(i).machine->name()))
+            text += view->node.name + " is " + std::string(name_of(view->node.state)) + (view->node.detail.empty() ? "" : " (" + view->node.detail + ")") + "; ";
     const auto up = leader() ? leader()->read().cluster().nodes.up : 0;
     if (up != nodes_) text += std::to_string(up) + " nodes of " + std::to_string(nodes_) + " are up; ";
-    for (const std::string& name : drained_) text += name + " is drained; ";
-    for (const std::string& name : tainted_) text += name + " is tainted; ";
+    for (const auto& [name, times] : closings_) text += name + " is to be opened again; ";
     violate("liveness", "not idle: " + text);
 }
 

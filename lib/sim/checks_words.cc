@@ -5,12 +5,6 @@
 namespace crater::sim {
 namespace {
 
-State state_called(const std::string& name) {
-    for (const auto& row : enum_names(State{}))
-        if (row.name == name) return row.value;
-    return State::pending;
-}
-
 const TaskStatus* task_of(const std::map<std::string, scheduler::StoredJob>& jobs, const std::string& id, std::int64_t task) {
     const auto job = jobs.find(id);
     if (job == jobs.end() || task < 0 || static_cast<std::size_t>(task) >= job->second.status->tasks.size()) return nullptr;
@@ -18,6 +12,13 @@ const TaskStatus* task_of(const std::map<std::string, scheduler::StoredJob>& job
 }
 
 }  // namespace
+
+// Whether it is the last of its attempt.
+bool World::Impl::ends(const proto::TaskReport& report) {
+    for (const auto& row : enum_names(State{}))
+        if (row.name == report.state()) return state_row(row.value).terminal || row.value == State::preempted;
+    return false;
+}
 
 void World::Impl::check_order(const Host& h, const std::string& bytes) {
     proto::ToAgent message;
@@ -38,9 +39,7 @@ void World::Impl::check_order(const Host& h, const std::string& bytes) {
         if (it == reports_.end()) return;
         const auto& report = it->second;
         const TaskStatus* stored = task_of(durable_, report.job(), report.task());
-        const State said = state_called(report.state());
-        const bool final = state_row(said).terminal || said == State::preempted;
-        if (final && stored && stored->attempt == report.attempt() && state_row(stored->state).holds)
+        if (ends(report) && stored && stored->attempt == report.attempt() && state_row(stored->state).holds)
             violate("durability", "acknowledged before it was stored: " + report.job() + " is " + report.state() + ", stored " + std::string(name_of(stored->state)));
         reports_.erase(it);
     } else if (message.has_welcome()) {

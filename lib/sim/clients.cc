@@ -6,7 +6,7 @@
 namespace crater::sim {
 namespace {
 
-constexpr Millis client_retry{700}, reply_patience{5'000}, undo_patience{20'000};
+constexpr Millis client_retry{700}, reply_patience{5'000};
 
 const Taint world_taint{"sim", "held", TaintEffect::no_schedule};
 
@@ -82,31 +82,41 @@ void World::Impl::act(const std::string& id, scheduler::Action action, int tries
     }));
 }
 
-void World::Impl::set_draining(const std::string& name, bool draining, bool evict) {
-    const auto view = leader() ? leader()->read().node(name) : nullptr;
-    if (!draining) {
-        if (!drained_.contains(name)) return;
-        if (view && view->node.state == NodeState::up) return void(drained_.erase(name));
-        // The answer may be lost in a crash; what is drained for ever would hold up the end.
-        loop_.after(leader() ? undo_patience : client_retry, [this, name] { set_draining(name, false, false); });
-    }
-    if (!view) return;
-    trace("client: " + std::string(draining ? "drain " : "undrain ") + name);
+// Said once and perhaps not heard; that it is over is said until somebody hears it, for a node that is closed for ever would hold up the end.
+void World::Impl::drain(const std::string& name, bool evict, Millis span) {
+    ++closings_[name];
+    trace("client: drain " + name);
     api::ReasonBody body;
     body.evict = evict;
-    leader()->drain(name, draining, body, {}, [](auto) {});
+    if (leader()) leader()->drain(name, true, body, {}, [](auto) {});
+    reopen_after(span, name, [this, name](auto answered) {
+        trace("client: undrain " + name);
+        leader()->drain(name, false, {}, {}, answered);
+    });
 }
 
-void World::Impl::set_tainted(const std::string& name, bool tainted) {
-    const auto view = leader() ? leader()->read().node(name) : nullptr;
-    if (!tainted) {
-        if (!tainted_.contains(name)) return;
-        if (view && view->node.taints.empty()) return void(tainted_.erase(name));
-        loop_.after(leader() ? undo_patience : client_retry, [this, name] { set_tainted(name, false); });
-    }
-    if (!view) return;
-    trace("client: " + std::string(tainted ? "taint " : "untaint ") + name);
-    leader()->set_taint(name, world_taint, !tainted, {}, [](auto) {});
+void World::Impl::taint(const std::string& name, Millis span) {
+    ++closings_[name];
+    trace("client: taint " + name);
+    if (leader()) leader()->set_taint(name, world_taint, false, {}, [](auto) {});
+    reopen_after(span, name, [this, name](auto answered) {
+        trace("client: untaint " + name);
+        leader()->set_taint(name, world_taint, true, {}, answered);
+    });
+}
+
+void World::Impl::reopen_after(Millis span, const std::string& name, std::function<void(scheduler::Reply<api::NodeRow>)> reopen) {
+    loop_.after(span, [this, name, reopen = std::move(reopen)] {
+        repeat_until_heard([this, name, reopen, open = std::make_shared<bool>(false)](auto done) {
+            reopen(heard([this, name, open, done](Result<api::NodeRow> answer) {
+                // It may never have been known.
+                const bool over = answer || answer.error().code == Code::not_found;
+                if (!over || std::exchange(*open, true)) return;
+                done();
+                if (--closings_.at(name) == 0) closings_.erase(name);
+            }));
+        });
+    });
 }
 
 void World::Impl::maintain(const std::string& name, Maintenance window) {

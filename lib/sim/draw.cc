@@ -107,9 +107,7 @@ std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length) {
     return out;
 }
 
-// Caps come, change and go; with the faults they end, so that none keeps a job from its end.
 void draw_quotas(Rng& rng, Millis length, std::vector<Step>& steps) {
-    constexpr std::int64_t plenty = 1'000'000;
     for (const std::string& tenant : capped_tenants()) {
         const auto say = [&](Millis at, std::int64_t cards, std::int64_t jobs, Bytes memory) {
             Step step{.at = at, .act = Act::quota, .tenant = tenant};
@@ -122,7 +120,6 @@ void draw_quotas(Rng& rng, Millis length, std::vector<Step>& steps) {
         for (std::uint64_t changes = rng.below(3); changes > 0; --changes)
             say(between(rng, 10'000, length.count()), static_cast<std::int64_t>(1 + rng.below(6)), static_cast<std::int64_t>(1 + rng.below(6)),
                 Bytes((4ll + static_cast<std::int64_t>(rng.below(28))) << 30));
-        say(length, plenty, plenty, Bytes(1ll << 60));
     }
 }
 
@@ -154,7 +151,10 @@ Scenario draw(std::uint64_t seed) {
     out.options.settings = draw_settings(rng);
     out.length = between(rng, 90'000, 240'000);
     const int nodes = static_cast<int>(out.options.nodes.size());
-    const JobKinds kinds = draw_kinds(rng);
+    JobKinds kinds = draw_kinds(rng);
+    // What a queue keeps for itself it lends to jobs that give way: others might never have room.
+    const auto& queues = out.options.settings.queues;
+    kinds.all_give_way = std::any_of(queues.begin(), queues.end(), [](const QueueSpec& queue) { return queue.reserved_gpu > 0; });
     draw_jobs(rng, kinds, out.options.nodes, out.length, out.steps);
     draw_operations(rng, kinds, nodes, out.length, out.steps);
     out.faults = draw_faults(rng, nodes, out.length);

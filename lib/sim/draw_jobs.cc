@@ -48,6 +48,7 @@ JobSpec draw_job(Rng& rng, const JobKinds& kinds, std::uint64_t number, int node
     if (kinds.topology && spec.tasks > 1 && spec.tasks <= nodes && rng.below(4) == 0) spec.anti_affinity.spread_tasks = true;
     if (rng.below(2)) spec.priority = {static_cast<int>(100 * (1 + rng.below(7)))};
     if (kinds.gives_way) spec.preemptible = rng.below(3) > 0;
+    if (kinds.all_give_way) spec.preemptible = true;
     spec.duration = rng.below(5) ? span_between(rng, 200, 40'000) : span_between(rng, 40'000, 200'000);
     spec.grace_period = span_between(rng, 1'000, 9'000);
     if (kinds.restarts && rng.below(2)) spec.restart = {RestartPolicy::on_failure, static_cast<std::int64_t>(1 + rng.below(3))};

@@ -10,7 +10,7 @@ namespace crater::sim {
 
 // Which kinds of jobs there are in a seed's day.
 struct JobKinds {
-    bool gangs = false, shared_cards = false, cpu_only = false, dependencies = false, gives_way = false, restarts = false, time_limits = false,
+    bool gangs = false, shared_cards = false, cpu_only = false, dependencies = false, gives_way = false, all_give_way = false, restarts = false, time_limits = false,
          inference = false, tenants = false, cancels = false, evictions = false, large_memory = false, topology = false;
 };
 JobKinds draw_kinds(Rng& rng);

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 namespace crater::sim {
 namespace {
 
 // Everything that can run ends within this after the faults have.
 constexpr Millis peace{4 * 3'600'000};
+constexpr std::size_t lines_remembered = 20'000, lines_of_failure = 200;
 
 std::string seconds(Millis at) { return fmt::format("{}.{:03} s", at.count() / 1000, at.count() % 1000); }
 
@@ -37,7 +39,7 @@ std::string job_line(const JobSpec& spec) {
     if (each.gpu.count.value > 0) out += ", ";
     out += format(each.cpu.cores) + " cores, " + format(each.memory.size) + ", for " + format(spec.duration);
     if (spec.time_limit > Millis(0)) out += ", at most " + format(spec.time_limit);
-    out += ", priority " + to_text(spec.priority);
+    if (spec.priority.value >= 0) out += ", priority " + to_text(spec.priority);
     if (spec.preemptible.value_or(false)) out += ", gives way in " + format(spec.grace_period);
     if (spec.restart.policy == RestartPolicy::on_failure) out += fmt::format(", {} restarts", spec.restart.max);
     if (!spec.queue.empty()) out += ", queue " + spec.queue;
@@ -86,7 +88,32 @@ std::span<const EnumName<Act>> enum_names(Act) {
     return names;
 }
 
-Outcome play(const Scenario& scenario, std::size_t lines) {
+namespace {
+
+// Caps end with the faults, so that none keeps a job from its end.
+void lift_quotas(World& world, const Scenario& scenario) {
+    Quota plenty;
+    plenty.gpu = MilliGpu(1'000'000'000);
+    plenty.jobs = 1'000'000;
+    plenty.memory = Bytes(1ll << 60);
+    std::set<std::string> tenants;
+    for (const Step& step : scenario.steps)
+        if (step.act == Act::quota && tenants.insert(step.tenant).second) world.set_quota(step.tenant, plenty);
+}
+
+std::string told(const World& world, std::size_t lines) {
+    std::vector<std::string> kept;
+    std::istringstream all(world.trace(lines_remembered));
+    for (std::string line; std::getline(all, line);)
+        if (line.find("scheduler heartbeat") == std::string::npos) kept.push_back(std::move(line));
+    std::string out;
+    for (std::size_t i = kept.size() - std::min(lines, kept.size()); i < kept.size(); ++i) out += kept[i] + "\n";
+    return out;
+}
+
+}  // namespace
+
+Outcome play(const Scenario& scenario, Tell tell) {
     World world(scenario.options);
     for (const Injection& fault : scenario.faults) world.inject(fault);
     for (const Step& step : scenario.steps) {
@@ -96,13 +123,16 @@ Outcome play(const Scenario& scenario, std::size_t lines) {
     }
     if (scenario.length > world.elapsed() && world.violations().empty()) world.run_for(scenario.length - world.elapsed());
     world.heal();
+    lift_quotas(world, scenario);
     if (world.violations().empty()) world.run_until_idle(peace);
     return {.counts = world.counts(),
             .coverage = world.coverage(),
             .elapsed = world.elapsed(),
             .trace_hash = world.trace_hash(),
             .violations = world.violations(),
-            .trace = lines ? world.trace(lines) : std::string()};
+            .trace = tell == Tell::everything  ? told(world, lines_remembered)
+                     : world.violations().empty() ? std::string()
+                                                  : told(world, lines_of_failure)};
 }
 
 Scenario tidied(Scenario scenario) {

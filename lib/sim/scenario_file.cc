@@ -109,7 +109,15 @@ std::string write_scenario(const Scenario& scenario) {
 
 Result<Scenario> read_scenario(std::string_view yaml) {
     CRATER_TRY(scenario, codec::read_yaml<Scenario>(yaml));
-    if (scenario.options.nodes.empty()) return fail(Code::invalid, "a cluster has at least one node", "options.nodes");
+    const auto nodes = static_cast<std::int64_t>(scenario.options.nodes.size());
+    if (nodes == 0) return fail(Code::invalid, "a cluster has at least one node", "options.nodes");
+    const auto check_node = [&](std::int64_t node, const std::string& list, std::size_t at) -> Result<void> {
+        if (node < nodes) return {};
+        return fail(Code::invalid, "there is no node " + std::to_string(node), list + "[" + std::to_string(at) + "].node",
+                    "0 to " + std::to_string(nodes - 1) + ", in the order of options.nodes");
+    };
+    for (std::size_t i = 0; i < scenario.steps.size(); ++i) CRATER_TRY_VOID(check_node(scenario.steps[i].node, "steps", i));
+    for (std::size_t i = 0; i < scenario.faults.size(); ++i) CRATER_TRY_VOID(check_node(scenario.faults[i].node, "faults", i));
     return scenario;
 }
 

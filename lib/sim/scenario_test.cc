@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "crater/sim/crew.h"
 #include "crater/sim/regressions.h"
 #include "crater/sim/scenario.h"
 #include "crater/sim/shrink.h"
@@ -75,6 +76,9 @@ TEST(ScenarioFile, a_wrong_word_is_named) {
     EXPECT_NE(read.error().text().find("faults[0].fault"), std::string::npos) << read.error().text();
     EXPECT_NE(read.error().text().find("agent_crash"), std::string::npos) << read.error().text();
     EXPECT_FALSE(read_scenario("options: {nodes: []}"));
+    const auto far = read_scenario("options: {nodes: [{name: n1}]}\nsteps: [{act: drain, node: 1}]\n");
+    ASSERT_FALSE(far);
+    EXPECT_NE(far.error().text().find("steps[0].node"), std::string::npos) << far.error().text();
 }
 
 TEST(Tidied, nothing_names_what_is_not_there) {
@@ -95,7 +99,7 @@ TEST(Tidied, nothing_names_what_is_not_there) {
 }
 
 TEST(Play, a_seed_is_the_same_twice_and_nothing_is_wrong) {
-    const Outcome first = play(draw(11), 100), second = play(draw(11), 100);
+    const Outcome first = play(draw(11)), second = play(draw(11));
     EXPECT_EQ(first.counts.events, second.counts.events);
     EXPECT_EQ(first.trace_hash, second.trace_hash);
     EXPECT_NE(first.trace_hash, play(draw(12)).trace_hash);
@@ -132,6 +136,46 @@ TEST(Shrink, asks_no_more_than_it_may) {
     const Shrunk small = shrink(draw(4), fails, 25);
     EXPECT_LE(asked, 25);
     EXPECT_TRUE(submits_job(small.scenario, "t3"));
+}
+
+// What ends a process of the crew is found like anything else, and the others go on.
+TEST(Crew, a_check_that_fails_is_a_violation_of_that_scenario_alone) {
+    std::uint64_t next = 0;
+    std::map<std::uint64_t, Report> reports;
+    Crew(2).play(
+        [&]() -> std::optional<Assignment> {
+            if (next == 3) return std::nullopt;
+            const auto number = next++;
+            return Assignment{number, [number] {
+                                  CRATER_CHECK(number != 1, "planted");
+                                  Scenario quiet;
+                                  quiet.options.nodes.push_back(draw(1).options.nodes.front());
+                                  quiet.length = Millis(5'000);
+                                  return quiet;
+                              }};
+        },
+        [&](const Assignment& what, Report report) { reports[what.number] = std::move(report); });
+    ASSERT_EQ(reports.size(), 3u);
+    ASSERT_EQ(reports[1].outcome.violations.size(), 1u);
+    EXPECT_EQ(reports[1].outcome.violations[0].checker, "crash");
+    EXPECT_NE(reports[1].outcome.violations[0].text.find("planted"), std::string::npos) << reports[1].outcome.violations[0].text;
+    for (const std::uint64_t sound : {0, 2}) {
+        EXPECT_TRUE(reports[sound].outcome.violations.empty());
+        EXPECT_GT(reports[sound].outcome.counts.events, 0u);
+    }
+    EXPECT_EQ(reports[0].outcome.trace_hash, reports[2].outcome.trace_hash);
+}
+
+// What a process says of a day is what the day was.
+TEST(Crew, a_report_says_what_was_played) {
+    const Outcome here = play(draw(5));
+    const Report there = play_alone({5, [] { return draw(5); }, true});
+    EXPECT_TRUE(there.twice);
+    EXPECT_EQ(there.outcome.trace_hash, here.trace_hash);
+    EXPECT_EQ(there.outcome.counts.events, here.counts.events);
+    EXPECT_EQ(there.outcome.counts.faults, here.counts.faults);
+    EXPECT_EQ(there.outcome.elapsed, here.elapsed);
+    EXPECT_EQ(there.outcome.coverage.table(), here.coverage.table());
 }
 
 TEST(Regressions, are_seeds_and_files_with_their_reasons) {

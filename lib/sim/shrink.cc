@@ -87,6 +87,7 @@ class Shrinker {
         put(&Weather::callback_failures_percent, 0);
         put(&Weather::task_failures_percent, 0);
         put(&Weather::clock_skew_max, Millis(0));
+        better |= try_change([](Scenario& s) { return !s.options.settings.queues.empty() && (s.options.settings.queues.clear(), true); });
         better |= try_change([](Scenario& s) { return s.options.settings.defragment_every > Millis(0) && (s.options.settings.defragment_every = Millis(0), true); });
         return better;
     }

@@ -94,7 +94,7 @@ void World::Impl::run_for(Millis span) {
 // Everything that clients were told will happen has happened, and nothing runs any more.
 bool World::Impl::idle() const {
     const scheduler::Scheduler* service = leader();
-    if (!service || frozen_ || acknowledged_.size() != wanted_.size() || !drained_.empty() || !tainted_.empty()) return false;
+    if (!service || frozen_ || acknowledged_.size() != wanted_.size() || !closings_.empty()) return false;
     if (service->read().cluster().nodes.up != nodes_) return false;
     for (const std::string& id : acknowledged_) {
         const auto job = service->read().job(id);
@@ -157,18 +157,8 @@ void World::evict(std::string id) {
     impl_->act(id, scheduler::Action::evict, 3);
     impl_->loop_.after(Millis(15'000), [impl = impl_.get(), id] { impl->act(id, scheduler::Action::resume, 3); });
 }
-void World::drain(int node, bool evict, Millis span) {
-    const std::string name = impl_->host(node).machine->name();
-    impl_->drained_.insert(name);
-    impl_->set_draining(name, true, evict);
-    impl_->loop_.after(span, [impl = impl_.get(), name] { impl->set_draining(name, false, false); });
-}
-void World::taint(int node, Millis span) {
-    const std::string name = impl_->host(node).machine->name();
-    impl_->tainted_.insert(name);
-    impl_->set_tainted(name, true);
-    impl_->loop_.after(span, [impl = impl_.get(), name] { impl->set_tainted(name, false); });
-}
+void World::drain(int node, bool evict, Millis span) { impl_->drain(impl_->host(node).machine->name(), evict, span); }
+void World::taint(int node, Millis span) { impl_->taint(impl_->host(node).machine->name(), span); }
 void World::maintain(int node, Millis after, Millis span) {
     const Instant start = impl_->time_.now() + std::max(after, Millis(1'000));
     impl_->maintain(impl_->host(node).machine->name(), {start, start + span});

@@ -120,8 +120,9 @@ struct World::Impl {
     void submit(std::shared_ptr<const JobSpec> spec, std::string id);
     void submitted(const JobSpec& spec, const std::string& id, Result<scheduler::Submitted> answer);
     void act(const std::string& id, scheduler::Action action, int tries);
-    void set_draining(const std::string& node, bool draining, bool evict);
-    void set_tainted(const std::string& node, bool tainted);
+    void drain(const std::string& node, bool evict, Millis span);
+    void taint(const std::string& node, Millis span);
+    void reopen_after(Millis span, const std::string& node, std::function<void(scheduler::Reply<api::NodeRow>)> reopen);
     void maintain(const std::string& node, Maintenance window);
     void set_quota(const std::string& tenant, const Quota& hard);
     void lift_reserves();
@@ -182,6 +183,7 @@ struct World::Impl {
     void check_quotas(const std::set<std::string>& placed);
     void check_placements(const std::set<std::string>& placed);
     // ---- checks_words.cc: of what is said to others ----
+    static bool ends(const proto::TaskReport& report);
     void check_order(const Host& host, const std::string& bytes);
     void check_answered(const std::string& id);
     void check_recovered(const scheduler::Scheduler& service);
@@ -213,7 +215,7 @@ struct World::Impl {
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
     std::map<std::string, std::string> refused_;        // job: what its client was told last
     std::map<std::string, std::uint64_t> quota_wishes_;
-    std::set<std::string> drained_, tainted_;           // that somebody will undo
+    std::map<std::string, int> closings_;               // nodes that somebody will open again, and how many
 
     // What goes wrong.
     std::vector<std::pair<std::uint64_t, Injection>> in_steps_;  // after so many more

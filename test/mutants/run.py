@@ -16,7 +16,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-COPIED = ("CMakeLists.txt", "cmake", "lib", "apps/CMakeLists.txt", "apps/crater-sim", "include", "LICENSE")
 SETTINGS = ("CMAKE_BUILD_TYPE", "CRATER_PCH", "CRATER_UNITY", "CRATER_WERROR", "CMAKE_CXX_COMPILER")
 
 
@@ -82,20 +81,23 @@ def mutated(tree, mutant):
     return texts
 
 
+def files_of(tree):
+    """What belongs to the tree: what git knows or would take, or all but what is made."""
+    if (tree / ".git").exists():
+        listed = subprocess.run(["git", "-C", str(tree), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                stdout=subprocess.PIPE, check=True, text=True).stdout.split("\0")
+        return {Path(name) for name in listed if name and (tree / name).is_file()}
+    made = {"build", "node_modules", "__pycache__"}
+    return {f.relative_to(tree) for f in tree.rglob("*") if f.is_file() and not made & set(f.relative_to(tree).parts)}
+
+
 def mirror(source, copy):
     """Makes `copy` hold what `source` does; files that are the same already keep their time."""
-    wanted = set()
-    for part in COPIED:
-        start = source / part
-        files = [start] if start.is_file() else [f for f in start.rglob("*") if f.is_file()]
-        wanted.update(f.relative_to(source) for f in files if "__pycache__" not in f.parts)
-    for part in ("lib", "apps", "cmake", "include"):
-        for old in (copy / part).rglob("*"):
-            if old.is_file() and old.relative_to(copy) not in wanted:
-                old.unlink()
+    wanted = files_of(source)
+    for name in (files_of(copy) if copy.is_dir() else set()) - wanted:
+        (copy / name).unlink()
     for name in sorted(wanted):
         put(copy / name, (source / name).read_bytes())
-    put(copy / "apps/CMakeLists.txt", b"add_subdirectory(crater-sim)\n")
 
 
 def put(path, content):
@@ -181,6 +183,9 @@ def main():
         return 1 if bad else 0
 
     copy = Copy(source, build, (options.scratch or build / "mutants").resolve(), options.jobs)
+    # What is wrong with the tree itself would be found in place of a mutant.
+    if found := hunt(copy.compile(), options.seeds, options.jobs):
+        raise RuntimeError("nothing was put in, and seed {} is wrong: {}: {}".format(*found))
     print(f"{'mutant':28} {'seed':>5} {'seconds':>8}  found by", flush=True)
     for mutant in mutants:
         texts = mutated(copy.tree, mutant)

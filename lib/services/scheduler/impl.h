@@ -327,7 +327,11 @@ class Scheduler::Impl {
     void on_message(const std::shared_ptr<Session>& session, const std::string& bytes);
     void on_closed(const std::shared_ptr<Session>& session);
     void on_register(const std::shared_ptr<Session>& session, const proto::Register& message);
-    void reconcile(Node& node, const proto::Register& message, bool other_agent);
+    struct Arrival {
+        bool other_agent = false;  // than the one that registered last
+        bool same_link = false;    // said again, because its hardware changed: orders may be on their way
+    };
+    void reconcile(Node& node, const proto::Register& message, Arrival arrival);
     void refresh_hardware(Node& node);
     void add_slices(const Node& node, api::CardView& card);
     void check_devices(Node& node, const NodeInventory& inventory);

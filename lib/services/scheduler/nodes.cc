@@ -149,7 +149,7 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
             send_welcome(*session);
         });
     }
-    reconcile(node, message, other_agent);
+    reconcile(node, message, {.other_agent = other_agent, .same_link = same_link});
     StoredNodeState state = node.state;
     state.lost = state.unreachable = false;
     state.boot_id = message.boot_id();
@@ -210,7 +210,7 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
 }
 
 // What the agent holds against what it should hold.
-void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool other_agent) {
+void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arrival arrival) {
     // Several entries of one task come from reports that wait: it has ended, its end is on the way.
     std::map<TaskKey, State> held;
     for (const auto& row : message.held()) {
@@ -256,14 +256,16 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, bool
             } else if (seen.state == State::lost) {
                 TaskStatus& task = job->change().tasks[index];
                 const State now_so = it->second == State::running || it->second == State::preempting ? State::running : State::preparing;
-                set_task(*job, task, now_so, Reason::agent_restarted, other_agent ? "taken over by the node's agent" : "the node is back");
+                set_task(*job, task, now_so, Reason::agent_restarted, arrival.other_agent ? "taken over by the node's agent" : "the node is back");
                 if (now_so == State::running && !job->s().runs_since) job->edit().runs_since = now();  // since when, its report says
                 if (job->s().stop && job->s().stop->requeue && may_change(task.state, State::preempting))
                     set_task(*job, task, State::preempting, job->s().stop->reason, job->s().stop->detail);
                 settle(*job, task.reason, task.detail);
             }
             if (job->s().stop && !final_state(it->second)) order_stop_of(node.name, key, *job->s().stop);
-        } else if (seen.state == State::preparing && !job->s().stop && !other_agent) {
+        } else if (arrival.same_link) {
+            // It held nothing of it when it said so; the order reaches it after that.
+        } else if (seen.state == State::preparing && !job->s().stop && !arrival.other_agent) {
             order_launch(*job, seen);  // it was never received
         } else if (job->s().stop) {
             task_ended(*job, job->change().tasks[index], job->s().stop->outcome, job->s().stop->reason, job->s().stop->detail, -1, now());

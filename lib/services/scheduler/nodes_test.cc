@@ -244,6 +244,23 @@ TEST(Nodes, a_card_that_is_gone_fails_its_tasks_with_that_cause) {
     EXPECT_EQ(w.job(id)->status().reason, Reason::device_lost);
 }
 
+// An agent that tells its hardware anew lists what it held then: an order may be on its way to it.
+TEST(Nodes, what_a_second_registration_on_a_link_does_not_list_is_still_held) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.stops_at_once = false;
+    const std::string id = w.submit(gpu_job());
+    ASSERT_TRUE(w.act(id, Action::cancel));
+    const auto held = std::exchange(a.held, {});
+    a.send_register();
+    a.held = held;
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::running) << "its end was not heard";
+    a.report(a.launches[0], "cancelled", "user_cancelled", 143);
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::cancelled);
+}
+
 TEST(Nodes, tables_are_the_agents_own) {
     TestWorld w;
     w.add_agent("n1");

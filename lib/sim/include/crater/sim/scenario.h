@@ -47,10 +47,11 @@ struct Outcome {
     Millis elapsed{0};             // virtual
     std::uint64_t trace_hash = 0;
     std::vector<Violation> violations;
-    std::string trace;             // the last lines
+    std::string trace;             // the last lines of what happened, without heartbeats
 };
-// Up to the first violation. `lines` of the trace are kept.
-Outcome play(const Scenario& scenario, std::size_t lines = 0);
+enum class Tell : std::uint8_t { failures, everything };
+// Up to the first violation. Of a day without one the trace is told only when everything is.
+Outcome play(const Scenario& scenario, Tell tell = Tell::failures);
 
 // Without the jobs, nodes and steps that name what is not there any more, by time: what is left after something was taken out.
 Scenario tidied(Scenario scenario);

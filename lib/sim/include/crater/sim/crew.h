@@ -14,7 +14,7 @@ struct Assignment {
     std::uint64_t number = 0;            // whose it is, for the one who asks
     std::function<Scenario()> scenario;  // made in the process that plays it
     bool twice = false;                  // and the second time must be like the first
-    std::size_t lines = 0;               // of the trace
+    Tell tell = Tell::failures;
 };
 
 struct Report {

@@ -1,4 +1,4 @@
-#include "crew.h"
+#include "crater/sim/crew.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -66,17 +66,21 @@ std::vector<std::unique_ptr<char[]>> shaken_heap(std::uint64_t seed) {
     return blocks;
 }
 
+std::string line_at(const std::string& text, std::size_t at) { return at >= text.size() ? "nothing" : text.substr(at, text.find('\n', at) - at); }
+
 Outcome play_here(const Assignment& assignment) {
     const Scenario scenario = assignment.scenario();
-    Outcome outcome = play(scenario, assignment.lines);
+    Outcome outcome = play(scenario, assignment.tell);
     if (!assignment.twice || !outcome.violations.empty()) return outcome;
     const auto heap = shaken_heap(scenario.options.seed);
-    const Outcome again = play(scenario, assignment.lines);
+    Outcome again = play(scenario, Tell::everything);
     if (again.trace_hash == outcome.trace_hash) return outcome;
+    outcome = play(scenario, Tell::everything);
     const auto differs = std::mismatch(outcome.trace.begin(), outcome.trace.end(), again.trace.begin(), again.trace.end());
-    const auto line = std::count(outcome.trace.begin(), differs.first, '\n');
+    const auto line = static_cast<std::size_t>(outcome.trace.rend() - std::find(std::reverse_iterator(differs.first), outcome.trace.rend(), '\n'));
     std::string text = "played twice it is not the same";
-    if (differs.first != outcome.trace.end()) text += ", from line " + std::to_string(line + 1) + " of what is shown";
+    if (differs.first != outcome.trace.end()) text += ": once " + line_at(outcome.trace, line) + ", once " + line_at(again.trace, line);
+    outcome.trace.resize(std::min(outcome.trace.size(), line));
     outcome.violations.push_back({"determinism", text});
     return outcome;
 }
