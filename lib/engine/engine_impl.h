@@ -418,6 +418,8 @@ class Engine::Impl {
         std::vector<std::vector<int>> on_node;  // the same by node
         std::vector<std::int64_t> cost;         // by position of the job
         std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower
+        std::vector<std::uint64_t> asked;       // by position of the job: the round in which it was
+        std::uint64_t round = 0;
         std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
         struct NodeBest {
             std::optional<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> of;  // version, key, own tasks: it holds while these stand

@@ -6,10 +6,15 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::string_view estimates_head = "estimates-1";
+constexpr std::string_view estimates_head = "estimates-2";
 constexpr std::uint32_t answers_enough = 30;
 constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one * 95 / 100;
 constexpr std::int64_t least_wait = 1000;  // ms; shorter ones compare as this
+// Whether an answer held counts of waits from a minute on: nobody plans by shorter ones.
+constexpr std::int64_t counted_wait = 60'000;
+// Steps of the width, in thousandths: at rest where one in 12.5 fails, a little better than it says.
+constexpr std::int64_t wider = 23, narrower = 2, step = 2000;
+constexpr std::int64_t width_least = 250'000, width_most = 64'000'000;
 
 std::int64_t thousandths(std::int64_t came, std::int64_t said) {
     return static_cast<std::int64_t>(static_cast<double>(std::max(least_wait, came)) * 1000 / static_cast<double>(std::max(least_wait, said)));
@@ -36,7 +41,7 @@ Estimates::Wait Estimates::stretched(Wait raw) const {
     Wait out = raw;
     if (error.late.count() >= answers_enough) {
         out.p50 = stretch(raw.p50, error.middle.at(middle_part));
-        out.p90 = stretch(raw.p90, error.late.at(late_part));
+        out.p90 = stretch(stretch(raw.p90, error.late.at(late_part)), error.width / 1000);
     }
     out.p90 = std::max(out.p50, out.p90);
     return out;
@@ -46,7 +51,23 @@ void Estimates::said(int job, Instant now, Wait raw) {
     if (raw.p50 < 0) return;
     const auto at = static_cast<std::size_t>(job);
     if (said_.size() <= at) said_.resize(at + 1);
-    if (!said_[at].at) said_[at] = {.at = now, .raw = raw};
+    if (!said_[at].at) said_[at] = {.at = now, .raw = raw, .late = stretched(raw).p90};
+}
+
+void Estimates::waits(int job, Instant now) {
+    const auto at = static_cast<std::size_t>(job);
+    if (at >= said_.size() || !said_[at].at || said_[at].failed) return;
+    const std::int64_t gone = (now - said_[at].at).count();
+    if (gone < counted_wait || gone <= said_[at].late) return;
+    said_[at].failed = true;
+    count(said_[at].raw, false);
+}
+
+void Estimates::count(const Wait& raw, bool held) {
+    for (Error* error : {&errors_[0], &errors_[length_of(raw)]}) {
+        const auto by = error->width * (held ? -narrower : wider) / step;
+        error->width = std::clamp(error->width + by, width_least, width_most);
+    }
 }
 
 void Estimates::started(int job, Instant now) {
@@ -54,7 +75,9 @@ void Estimates::started(int job, Instant now) {
     if (at >= said_.size() || !said_[at].at) return;
     const Said said = said_[at];
     said_[at] = {};
-    compare((now - said.at).count(), said.raw);
+    const std::int64_t came = (now - said.at).count();
+    compare(came, said.raw);
+    if (!said.failed && came >= counted_wait) count(said.raw, came <= said.late);
 }
 
 void Estimates::revised(int job, Instant now, Wait raw) {
@@ -93,11 +116,13 @@ void Estimates::answer(int job, Wait raw) {
 std::string Estimates::save() const {
     std::string out(estimates_head);
     const auto number = [&](std::uint64_t value) { out += ' ', out += std::to_string(value); };
-    for (const Error& error : errors_)
+    for (const Error& error : errors_) {
         for (const Spread* spread : {&error.middle, &error.late}) {
             number(spread->counts().size());
             for (const auto& [bucket, many] : spread->counts()) number(bucket), number(many);
         }
+        number(static_cast<std::uint64_t>(error.width));
+    }
     return out;
 }
 
@@ -105,25 +130,27 @@ bool Estimates::load(std::string_view text) {
     if (!text.starts_with(estimates_head)) return false;
     text.remove_prefix(estimates_head.size());
     bool bad = false;
-    const auto number = [&]() -> std::uint16_t {
-        std::uint16_t value = 0;
-        if (!text.starts_with(' ')) return bad = true, std::uint16_t{0};
+    const auto number = [&]<class Number>(Number value) {
+        if (!text.starts_with(' ')) return bad = true, Number{0};
         const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
         bad |= error != std::errc{};
         text.remove_prefix(static_cast<std::size_t>(end - text.data()));
         return value;
     };
     std::array<Error, lengths> read;
-    for (Error& error : read)
+    for (Error& error : read) {
         for (Spread* spread : {&error.middle, &error.late}) {
-            const auto size = number();
+            const auto size = number(std::uint16_t{0});
             Spread::Counts counts;
             for (int i = 0; i < size && !bad; ++i) {
-                const auto bucket = number();
-                counts.emplace_back(bucket, number());
+                const auto bucket = number(std::uint16_t{0});
+                counts.emplace_back(bucket, number(std::uint16_t{0}));
             }
             if (bad || !spread->restore(std::move(counts))) return false;
         }
+        error.width = number(std::int64_t{0});
+        bad |= error.width < width_least || error.width > width_most;
+    }
     if (bad || !text.empty()) return false;
     errors_ = std::move(read);
     return true;

@@ -11,6 +11,8 @@ namespace {
 constexpr Millis unknown_run_time{86'400'000};
 // Below this (a minute; a minute of one card) jobs are alike: the last moments of a run decide nothing.
 constexpr std::int64_t least_key = 60'000;
+// One more of these for each time that a running job was stopped before.
+constexpr std::int64_t parts_of_least_run = 4;
 // A job that keeps what it gets holds up others for its whole run: it has waited too long after several times that.
 constexpr std::int64_t long_wait_runs = 4;
 
@@ -135,9 +137,11 @@ std::int64_t Engine::Impl::yields_above(int queue, std::int64_t key) const {
     return saturating_product(std::max(key, least_key), thousandths) / 1000;
 }
 
-// When a running job may give way for the order at the earliest.
+// When a running job may give way for the order at the earliest. Each time it was stopped before earns it a part of the least run
+// more: the same jobs are not stopped again and again.
 Instant Engine::Impl::yields_for_order_at(const JobSlot& victim) const {
-    return last_start(victim) + cluster_.settings().order_min_run_time;
+    const Millis least = cluster_.settings().order_min_run_time;
+    return last_start(victim) + least + least * victim.info.preemptions / parts_of_least_run;
 }
 
 // The running jobs that might give way for their queue's order. They need not be of this very moment: exactly who

@@ -317,6 +317,19 @@ TEST_F(Orders, a_first_start_is_waited_for_so_long_and_a_later_one_as_the_order_
     EXPECT_EQ(waiting(), (Names{"runs", "long"}));
 }
 
+TEST_F(Orders, who_was_stopped_before_runs_for_longer_each_time) {
+    set_queue(crater::Order::shortest);
+    engine.apply(NodeSet{make_node("n1", 1)});
+    EngineJob often = lasting(one("often").preemptible(), Millis{20 * 86'400'000LL});
+    often.preemptions = 4;
+    run(often);
+    add(lasting(one("short", 1), Millis{3'600'000}));
+    later(1199);
+    EXPECT_TRUE(victims().empty());
+    later(61);  // who was blocked looks again after a minute
+    EXPECT_EQ(victims(), std::set<std::string>{"often"});
+}
+
 // Told to stop it loses nothing, however long it ran: what counts is how many cards are stopped.
 TEST_F(Orders, who_saves_when_told_to_stop_costs_the_restart_alone) {
     for (const bool saves : {false, true}) {

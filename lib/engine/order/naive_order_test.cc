@@ -75,7 +75,7 @@ struct Turns {
     bool may_be_pushed(const Record& victim, const Record& by) const {
         if (!pushes() || !victim.preemptible) return false;
         if (by.stops > 0 && now - by.since < 10 * minute) return false;  // was stopped itself a moment ago
-        if (now - victim.started < 10 * minute) return false;
+        if (now - victim.started < 10 * minute + 10 * minute * victim.stops / 4) return false;
         const auto its = old(by) ? minute : std::max(key(by), minute);
         return key(victim) > (order == crater::Order::las ? 10 : 3) * its;
     }

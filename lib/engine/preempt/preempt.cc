@@ -100,19 +100,19 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     // Those of jobs that are no candidates are never read.
     able_.cost.resize(jobs_.size());
     able_.key.resize(jobs_.size());
+    able_.asked.resize(jobs_.size());
+    ++able_.round;
     std::vector<int> seen;
     for (int n = 0; n < cluster_.size(); ++n) {
         if (!cluster_.node(n).takes_work() || Judge::fixed_filter(Look(shape, cluster_, n)) >= 0) continue;
         able_.nodes.push_back(n);
         for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
-            const JobSlot& slot = job(held.job);
-            // A job on several nodes may have its first task on one that does not serve the preemptor.
-            const bool again = slot.tasks.size() > 1 && !seen.empty() && seen.back() == held.job;
-            if (!again && may_yield(slot, preemptor, takes_back)) seen.push_back(held.job);
+            auto& asked = able_.asked[static_cast<std::size_t>(held.job)];
+            if (asked == able_.round) continue;
+            asked = able_.round;
+            if (may_yield(job(held.job), preemptor, takes_back)) seen.push_back(held.job);
         }
     }
-    std::sort(seen.begin(), seen.end());
-    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
 
     struct Able {
         int priority;
