@@ -39,6 +39,7 @@ void World::Impl::check_machines() {
 void World::Impl::check_slow() {
     check_timeouts();
     if (leader()) check_books();
+    check_waiting();
 }
 
 // Every transient state ends by its timeout; what is told to stop has stopped when its grace is over. Faults may hold an end up while they

@@ -5,6 +5,7 @@ namespace crater::sim {
 namespace {
 
 constexpr Millis usage_slack{1'000};
+constexpr Millis wait_slack{10'000};
 
 bool holds(const TaskStatus& task) { return state_row(task.state).holds && task.allocation; }
 
@@ -91,7 +92,7 @@ void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
     if (found == truth_.end() || found->second.doubtful) return;
     const Truth& truth = found->second;
     // Given up while nobody heard its node: how long it still ran there nobody can know.
-    if (!truth.ended || truth.told != leader_.get() || !task.started || !truth.running) return;
+    if (!truth.ended || !leader_ || truth.told != leader_.get() || !task.started || !truth.running) return;
     const auto differs = [](Instant a, Instant b) { return a - b > usage_slack || b - a > usage_slack; };
     if (differs(task.started, truth.running) || differs(task.ended, truth.ended))
         violate("usage", id + "." + std::to_string(task.index) + "." + std::to_string(task.attempt) + " ran from " + format(truth.running) + " to " +
@@ -122,13 +123,43 @@ void World::Impl::check_quotas(const std::set<std::string>& placed) {
     }
 }
 
-// The naive engine would have let each of them in beside all others, and finds nothing given twice.
-void World::Impl::check_placements(const std::set<std::string>& placed) {
+engine::EngineJob World::Impl::naive_job(const std::string& id) const {
+    const scheduler::StoredJobFacts& facts = facts_.at(id);
+    return {.id = id, .spec = facts.spec, .queue = facts.queue, .tenant = facts.tenant};
+}
+
+void World::Impl::fill_naive() {
     naive_.now = time_.now();
     naive_.tasks.clear();
     for (const auto& [id, job] : durable_)
         for (const TaskStatus& task : job.status->tasks)
-            if (holds(task)) naive_.tasks.push_back({{.id = id, .spec = facts_[id].spec, .queue = facts_[id].queue}, task.index, *task.allocation, {}});
+            if (holds(task)) naive_.tasks.push_back({naive_job(id), task.index, *task.allocation, {}});
+}
+
+// A job that waits alone and that the naive engine would let in has been let in. Faults, quotas, reserves and what follows others excuse.
+void World::Impl::check_waiting() {
+    if (!leader() || !maintained_.empty() || !closings_.empty() || time_.ticks_us() < disturbed_us_ + wait_slack.count() * 1000) return;
+    if (std::any_of(config_.queues.begin(), config_.queues.end(), [](const QueueSpec& queue) { return queue.reserved_gpu > 0; })) return;
+    const std::string* alone = nullptr;
+    for (const auto& [id, job] : durable_) {
+        if (state_row(job.status->state).terminal) continue;
+        if (job.stopping || job.status->state == State::lost) return;  // its slices are promised to somebody
+        if (job.status->state != State::pending) continue;
+        if (std::exchange(alone, &id)) return;
+    }
+    if (!alone) return;
+    const JobSpec& spec = *facts_.at(*alone).spec;
+    const bool since_long = time_.ticks_us() > since_.at({*alone, 0}).us + wait_slack.count() * 1000;
+    if (!since_long || spec.tasks > 1 || !spec.after_ok.empty() || !spec.after_any.empty()) return;
+    for (const auto& [path, caps] : caps_)
+        if (facts_.at(*alone).tenant.starts_with(path)) return;
+    fill_naive();
+    if (naive_.fits_anywhere(naive_job(*alone))) violate("naive", *alone + " waits, and would fit by the naive engine");
+}
+
+// The naive engine would have let each of them in beside all others, and finds nothing given twice.
+void World::Impl::check_placements(const std::set<std::string>& placed) {
+    fill_naive();
     if (const std::string text = naive_.overbooked(); !text.empty()) violate("naive", "given out twice: " + text);
     for (const std::string& id : placed) {
         auto mine = naive_.tasks;

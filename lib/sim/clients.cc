@@ -122,6 +122,7 @@ void World::Impl::reopen_after(Millis span, const std::string& name, std::functi
 void World::Impl::maintain(const std::string& name, Maintenance window) {
     if (!leader()) return;
     trace("client: maintenance of " + name);
+    maintained_.insert(name);
     leader()->plan_maintenance(name, window, {}, [](auto) {});
 }
 

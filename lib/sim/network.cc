@@ -230,6 +230,7 @@ bool World::Impl::replay_late(Host& h) {
     });
     h.wire = nullptr;
     h.far_end = nullptr;
+    h.welcomed = false;
     return true;
 }
 

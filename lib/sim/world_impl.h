@@ -183,6 +183,9 @@ struct World::Impl {
     void check_usage(const std::string& id, const TaskStatus& task);
     void check_quotas(const std::set<std::string>& placed);
     void check_placements(const std::set<std::string>& placed);
+    void check_waiting();
+    void fill_naive();
+    engine::EngineJob naive_job(const std::string& id) const;
     // ---- checks_words.cc: of what is said to others ----
     static bool ends(const proto::TaskReport& report);
     void check_order(const Host& host, const std::string& bytes);
@@ -216,6 +219,7 @@ struct World::Impl {
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
     std::map<std::string, std::string> refused_;        // job: what its client was told last
     std::map<std::string, std::uint64_t> quota_wishes_;
+    std::set<std::string> maintained_;                  // nodes with windows of maintenance at some time
     std::map<std::string, int> closings_;               // nodes that somebody will open again, and how many
 
     // What goes wrong.

@@ -338,6 +338,19 @@ TEST_F(Orders, a_reserve_is_lent_only_to_who_gives_it_back) {
     EXPECT_TRUE(victims().empty());
 }
 
+TEST_F(Orders, a_reserve_that_is_given_up_lets_the_jobs_of_other_queues_go_on) {
+    QueueSpec owner;
+    owner.name = "owner";
+    owner.reserved_gpu = 1;
+    engine.apply(QueueSet{owner});
+    engine.apply(NodeSet{make_node("n1", 1)});
+    add(one("waits", 0));
+    EXPECT_EQ(node_of(engine, engine.pass(now), "waits"), "");
+    owner.reserved_gpu = 0;
+    engine.apply(QueueSet{owner});
+    EXPECT_EQ(node_of(engine, engine.pass(now), "waits"), "n1");
+}
+
 // Two gangs lost a task each to a failure, and each waits for the card that the other would need.
 TEST_F(Orders, gangs_that_hold_parts_do_not_wait_for_each_other_for_ever) {
     engine.apply(NodeSet{make_node("n1", 4)});

@@ -187,6 +187,44 @@ TEST(Lifecycle, a_task_that_never_gets_ready_fails_by_the_time_limit_of_preparin
     EXPECT_EQ(w.job(id)->status().reason, Reason::prepare_timeout);
 }
 
+// By the scheduler's clock: a node's clock that is off neither shortens nor stretches it.
+TEST(Lifecycle, a_node_whose_clock_is_off_does_not_move_the_time_limit) {
+    for (const Millis off : {Millis(minutes(-30)), Millis(minutes(30))}) {
+        TestWorld w;
+        w.add_agent("n1").clock_off = off;
+        JobSpec spec = gpu_job();
+        spec.time_limit = minutes(5);
+        const std::string id = w.submit(spec);
+        w.run(minutes(4));
+        EXPECT_EQ(w.state(id), State::running);
+        w.run(minutes(2));
+        EXPECT_EQ(w.state(id), State::failed);
+        EXPECT_EQ(w.job(id)->status().reason, Reason::time_limit);
+    }
+}
+
+// What it used is known by when its run began and ended, whatever becomes of the job afterwards.
+TEST(Lifecycle, a_job_that_is_cancelled_while_it_waits_again_keeps_the_end_of_its_last_run) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec spec = gpu_job();
+    spec.preemptible = true;
+    const std::string id = w.submit(spec);
+    w.run(seconds(30));
+    api::ReasonBody move;
+    move.evict = true;
+    w.scheduler->drain("n1", true, move, {}, [](auto) {});
+    w.run(seconds(1));
+    ASSERT_EQ(w.state(id), State::pending);
+    const Instant ended = w.job(id)->status().tasks[0].ended;
+    EXPECT_GT(ended, w.job(id)->status().tasks[0].started);
+    w.run(minutes(10));
+    ASSERT_TRUE(w.act(id, Action::cancel));
+    EXPECT_EQ(w.job(id)->status().tasks[0].ended, ended);
+    EXPECT_GE(w.job(id)->status().ended, ended + minutes(10));
+    EXPECT_EQ(a.stops.size(), 1u);
+}
+
 TEST(Lifecycle, the_time_limit_ends_a_run) {
     TestWorld w;
     FakeAgent& a = w.add_agent("n1");

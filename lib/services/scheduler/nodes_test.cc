@@ -261,6 +261,23 @@ TEST(Nodes, what_a_second_registration_on_a_link_does_not_list_is_still_held) {
     EXPECT_EQ(w.state(id), State::cancelled);
 }
 
+TEST(Nodes, a_card_that_was_away_shows_again_who_holds_it) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.stops_at_once = false;
+    const std::string id = w.submit(gpu_job());
+    const auto all = a.inventory().gpus;
+    const std::int64_t held = a.launches.at(0).allocation().gpus(0).index();
+    std::erase_if(a.inventory().gpus, [held](const Gpu& gpu) { return gpu.index == held; });
+    a.send_register();
+    w.run(seconds(1));
+    a.inventory().gpus = all;
+    a.send_register();
+    w.run(seconds(1));
+    const auto view = w.scheduler->read().node("n1");
+    for (const api::CardView& card : view->node.cards) EXPECT_EQ(card.slices.size(), card.index == held ? 1u : 0u) << card.index;
+}
+
 TEST(Nodes, tables_are_the_agents_own) {
     TestWorld w;
     w.add_agent("n1");

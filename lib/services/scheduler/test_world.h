@@ -84,6 +84,7 @@ class FakeAgent {
     std::string refused, boot_id = "boot-1";
     std::uint64_t term = 0;
     bool welcomed = false, beats = true, runs_at_once = true, stops_at_once = true;
+    Millis clock_off{0};  // its clock against the true time
     int welcomes = 0;
 
     const std::string& name() const { return inventory_.name; }
@@ -142,7 +143,7 @@ class FakeAgent {
         r.set_reason(reason);
         r.set_detail(detail);
         r.set_exit_code(exit_code);
-        r.set_at_ms(time_.now().ms);
+        r.set_at_ms((time_.now() + clock_off).ms);
         r.set_enforcement("enforced");
         const std::string id = key(task.job(), task.task(), task.attempt());
         if (state == "running" || state == "preparing" || state == "preempting") held[id] = {state, task};
