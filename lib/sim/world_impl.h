@@ -179,6 +179,7 @@ struct World::Impl {
     void check_books();
     // ---- checks_durable.cc: of each group ----
     void check_change(const std::string& id, const StateChange& change);
+    void check_not_here(const std::string& id);
     void check_tasks(const std::string& id, const JobStatus& was, const JobStatus& now);
     void check_usage(const std::string& id, const TaskStatus& task);
     void check_quotas(const std::set<std::string>& placed);
