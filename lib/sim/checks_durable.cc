@@ -48,6 +48,7 @@ std::string over(const Quota& caps, const Sum& before, const Sum& now) {
 void World::Impl::check_change(const std::string& id, const StateChange& change) {
     if (change.reason == Reason::rejected && change.detail.find("there is no card") == std::string::npos)
         violate("books", id + ": a node had to refuse what was placed on it: " + change.detail);
+    if (change.reason == Reason::node_lost && change.detail.find("came back without it") != std::string::npos) check_not_here(id);
     const auto [last, first] = told_state_.try_emplace(id, change.state);
     if (first) {
         if (change.state != State::pending) violate("states", id + " begins as " + std::string(name_of(change.state)));
@@ -57,6 +58,21 @@ void World::Impl::check_change(const std::string& id, const StateChange& change)
     if (last->second != change.state && !may_change(last->second, change.state) && !resumed)
         violate("states", id + ": " + std::string(name_of(last->second)) + " -> " + std::string(name_of(change.state)));
     last->second = change.state;
+}
+
+// The scheduler believes that a machine has nothing of a job any more. It must not have an end that was never heard.
+void World::Impl::check_not_here(const std::string& id) {
+    const auto known = durable_.find(id);
+    if (known == durable_.end()) return;
+    for (const TaskStatus& task : known->second.status->tasks) {
+        if (!state_row(task.state).holds || !task.allocation) continue;
+        // Of two machines of one name it may have been the other.
+        const auto carries = [&](const auto& h) { return h->machine->name() == task.allocation->node; };
+        if (std::count_if(hosts_.begin(), hosts_.end(), carries) != 1) continue;
+        const run::TaskId task_id{id, task.index, task.attempt};
+        if ((*std::find_if(hosts_.begin(), hosts_.end(), carries))->machine->keeps_end_of(task_id))
+            violate("exits", task_id.text() + " is taken for lost with " + task.allocation->node + ", which knows how it ended");
+    }
 }
 
 void World::Impl::check_tasks(const std::string& id, const JobStatus& was, const JobStatus& now) {

@@ -85,8 +85,8 @@ Weather draw_weather(Rng& rng) {
     return out;
 }
 
-// Faults come one by one, and at times several at once.
-std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length) {
+// Faults come one by one, and at times several at once; many just after something was asked, when most is under way.
+std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length, const std::vector<Step>& steps) {
     std::vector<const FaultRow*> kinds;
     const std::uint64_t part = 1 + rng.below(3);  // of four
     for (const FaultRow& row : fault_table())
@@ -97,7 +97,9 @@ std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length) {
     Millis at{0};
     while (out.size() < wanted) {
         const FaultRow& row = *kinds[rng.below(kinds.size())];
-        if (rng.below(5)) at = between(rng, 1'000, length.count());
+        const std::uint64_t when = rng.below(5);
+        if (when == 0 || when == 1) at = between(rng, 1'000, length.count());
+        else if (when == 2 || when == 3) at = std::min(length, steps[rng.below(steps.size())].at + between(rng, 0, 400));
         Injection fault{.fault = row.fault, .at = at, .steps = rng.below(60), .node = static_cast<int>(rng.below(static_cast<std::uint64_t>(nodes)))};
         // Most are short; some outlast every patience.
         if (row.lasts) fault.span = rng.below(4) ? between(rng, 100, 15'000) : between(rng, 15'000, 70'000);
@@ -140,6 +142,15 @@ void draw_operations(Rng& rng, const JobKinds& kinds, int nodes, Millis length, 
     if (kinds.tenants) draw_quotas(rng, length, steps);
 }
 
+// A quiet time before: what runs since then is waited for when its node is lost.
+void begin_earlier(Rng& rng, const JobKinds& kinds, Scenario& day) {
+    constexpr Millis settled{640'000};
+    for (Step& step : day.steps) step.at += settled;
+    for (Injection& fault : day.faults) fault.at += settled;
+    day.length += settled;
+    draw_long_jobs(rng, kinds, day.options.nodes, settled, day.steps);
+}
+
 }  // namespace
 
 Scenario draw(std::uint64_t seed) {
@@ -157,7 +168,8 @@ Scenario draw(std::uint64_t seed) {
     kinds.all_give_way = std::any_of(queues.begin(), queues.end(), [](const QueueSpec& queue) { return queue.reserved_gpu > 0; });
     draw_jobs(rng, kinds, out.options.nodes, out.length, out.steps);
     draw_operations(rng, kinds, nodes, out.length, out.steps);
-    out.faults = draw_faults(rng, nodes, out.length);
+    out.faults = draw_faults(rng, nodes, out.length, out.steps);
+    if (rng.below(6) == 0) begin_earlier(rng, kinds, out);
     return tidied(std::move(out));
 }
 

@@ -93,4 +93,14 @@ void draw_jobs(Rng& rng, const JobKinds& kinds, const std::vector<hw::SimulatedN
     }
 }
 
+void draw_long_jobs(Rng& rng, const JobKinds& kinds, const std::vector<hw::SimulatedNode>& nodes, Millis least, std::vector<Step>& steps) {
+    for (std::uint64_t i = 0, jobs = 2 + rng.below(4); i < jobs; ++i) {
+        JobSpec spec = draw_job(rng, kinds, 1, static_cast<int>(nodes.size()));
+        spec.duration = least + span_between(rng, 20'000, 200'000);
+        spec.time_limit = Millis(0);
+        spec.tenant.clear();
+        steps.push_back({.at = span_between(rng, 1'000, 10'000), .act = Act::submit, .job = "long" + std::to_string(i + 1), .spec = std::move(spec)});
+    }
+}
+
 }  // namespace crater::sim

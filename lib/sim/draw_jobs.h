@@ -21,4 +21,7 @@ const std::vector<std::string>& capped_tenants();
 // Appends the submits, cancels and evictions, unsorted.
 void draw_jobs(Rng& rng, const JobKinds& kinds, const std::vector<hw::SimulatedNode>& nodes, Millis length, std::vector<Step>& steps);
 
+// Appends a few jobs that are there from the beginning and run for `least` and longer.
+void draw_long_jobs(Rng& rng, const JobKinds& kinds, const std::vector<hw::SimulatedNode>& nodes, Millis least, std::vector<Step>& steps);
+
 }  // namespace crater::sim

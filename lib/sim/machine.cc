@@ -104,6 +104,11 @@ std::map<run::TaskId, agent::Held> Machine::running() const {
     return out;
 }
 
+bool Machine::keeps_end_of(const run::TaskId& id) const {
+    const auto it = records_.find(id);
+    return it != records_.end() && it->second.ended && !it->second.settled;
+}
+
 bool Machine::idle() const {
     return std::all_of(records_.begin(), records_.end(), [](const auto& item) { return item.second.ended; });
 }

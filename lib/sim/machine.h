@@ -54,6 +54,8 @@ class Machine {
     MachineClock& clock() { return clock_; }
     // What really runs here now. `changes` rises when it changes.
     std::map<run::TaskId, agent::Held> running() const;
+    // Whether it has the record of an end that was not acknowledged.
+    bool keeps_end_of(const run::TaskId& id) const;
     bool idle() const;
     std::uint64_t changes() const { return changes_; }
     std::uint64_t orders() const { return orders_; }  // starts and stops it was told to carry out

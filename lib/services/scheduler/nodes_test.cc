@@ -274,7 +274,8 @@ TEST(Nodes, a_card_that_was_away_shows_again_who_holds_it) {
     a.inventory().gpus = all;
     a.send_register();
     w.run(seconds(1));
-    for (const api::CardView& card : w.scheduler->read().node("n1")->node.cards) EXPECT_EQ(card.slices.size(), card.index == held ? 1u : 0u) << card.index;
+    const auto view = w.scheduler->read().node("n1");
+    for (const api::CardView& card : view->node.cards) EXPECT_EQ(card.slices.size(), card.index == held ? 1u : 0u) << card.index;
 }
 
 TEST(Nodes, tables_are_the_agents_own) {
