@@ -6,6 +6,7 @@
 namespace crater::sim {
 namespace {
 
+constexpr Millis impossible_period{60'000};
 constexpr Millis client_retry{700}, reply_patience{5'000};
 
 const Taint world_taint{"sim", "held", TaintEffect::no_schedule};
@@ -150,6 +151,19 @@ void World::Impl::lift_reserves() {
             }));
         });
     }
+}
+
+// What was accepted while the hardware was another may fit nowhere now: its owner asks, and takes it back. In peace only.
+void World::Impl::give_up_impossible() {
+    loop_.after(impossible_period, [this] { give_up_impossible(); });
+    if (!leader() || !all_registered()) return;
+    std::vector<std::string> waiting;
+    for (const auto& [id, job] : durable_)
+        if (job.status->state == State::pending && !job.stopping) waiting.push_back(id);
+    for (const std::string& id : waiting)
+        leader()->fit(*facts_.at(id).spec, {}, heard([this, id](Result<api::FitView> answer) {
+            if (answer && !answer->fits_ever) act(id, scheduler::Action::cancel, 0);
+        }));
 }
 
 // Asks whoever leads, again and again, until `done` was called.

@@ -77,6 +77,8 @@ void World::Impl::start_agent(int i) {
     h.connector = make_connector(i);
     h.rng = std::make_unique<SeededRng>(rng_.next());
     h.term = 0;
+    h.said.clear();  // its numbers begin anew
+    h.repeat = false;
     h.table_changed = true;
     std::erase_if(reports_, [i](const auto& item) { return item.first.first == i; });
     agent::Config config;

@@ -86,7 +86,7 @@ void World::Impl::note_job(const std::string& id, const scheduler::StoredJob& no
     if (before != durable_.end()) check_tasks(id, *before->second.status, *now.status);
     for (const TaskStatus& task : now.status->tasks) {
         Since& since = since_[{id, task.index}];
-        if (since.us == 0 || since.state != task.state) since = {task.state, now_us};
+        if (since.us == 0 || since.state != task.state || since.attempt != task.attempt) since = {task.state, task.attempt, now_us};
     }
     if (!now.stopping) stopping_since_.erase(id);
     else if (before == durable_.end() || !before->second.stopping || before->second.stop_since != now.stop_since) stopping_since_[id] = now_us;

@@ -126,6 +126,7 @@ struct World::Impl {
     void maintain(const std::string& node, Maintenance window);
     void set_quota(const std::string& tenant, const Quota& hard);
     void lift_reserves();
+    void give_up_impossible();
     void repeat_until_heard(std::function<void(std::function<void()>)> ask);
     void defragment();
     bool all_registered() const;
@@ -238,7 +239,7 @@ struct World::Impl {
     std::uint64_t checked_revision_ = 0;
     struct Since {
         State state = State::pending;
-        std::int64_t us = 0;
+        std::int64_t attempt = 0, us = 0;
     };
     std::map<std::pair<std::string, std::int64_t>, Since> since_;  // (job, task), true time
     std::map<std::string, std::int64_t> stopping_since_;           // job, true time

@@ -235,24 +235,26 @@ TEST(Defrag, a_new_place_is_kept_while_its_job_stops) {
     EXPECT_EQ(node_of(engine, after, "thief"), "");
 }
 
-// Who goes before it may take that place; then it is taken, and what moved goes where there is room.
+// Who goes before them may take such places; then they are taken, and what moved waits until there is room.
 TEST(Defrag, a_new_place_that_somebody_else_took_is_not_given_twice) {
     Engine engine;
-    for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 2)});
+    for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 4)});
     add_queue(engine, "spread", Policy::spread);
-    for (int i = 0; i < 2; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
+    for (int i = 0; i < 4; ++i)  // one above and one below on each node
+        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().priority(i < 2 ? 500 : 300).at(i)});
     engine.pass(noon);
-    engine.apply(JobAdded{a_job("pair").gpus(2000).at(9)});
+    engine.apply(JobAdded{a_job("quad").gpus(4000).at(9)});
     engine.pass(noon);
-    const auto stops = engine.start_defrag({"pair", 3}, noon);
-    ASSERT_EQ(stops.size(), 1u);
-    engine.apply(JobAdded{a_job("first").gpus(1000).priority(900).at(10)});
+    const auto stops = engine.start_defrag({"quad", 3}, noon);
+    ASSERT_EQ(stops.size(), 2u);
+    const std::string moved = std::min(stops[0].victim, stops[1].victim);
+    for (int i = 0; i < 5; ++i) engine.apply(JobAdded{a_job("first" + std::to_string(i)).gpus(1000).priority(900).at(10 + i)});
     engine.pass(noon);
-    engine.apply(TaskFreed{stops[0].victim, 0});
-    engine.apply(JobRequeued{stops[0].victim, 1});
-    for (int i = 0; i < 3; ++i) engine.pass(noon);
-    for (const auto& book : engine.books())
-        for (const auto& card : book.cards) EXPECT_LE(card.compute_used.value, 1000) << book.node;
+    engine.apply(TaskFreed{moved, 0, noon});
+    engine.pass(noon);
+    engine.apply(JobRequeued{moved, 1});
+    engine.pass(noon);
+    for (const auto& book : engine.books()) EXPECT_LE(book.tasks, 4) << book.node;
 }
 
 TEST(Defrag, gathers_what_is_free_when_that_is_worth_more_than_the_moves) {
