@@ -16,12 +16,14 @@ constexpr std::int64_t cpu_only_cores = 1000, cpu_only_memory = 512 * mib;
 // could never be used.
 std::int64_t cores_per_card_max(JobType type) { return type == JobType::inference ? 4000 : 16'000; }
 
-// The nodes that could serve, of those that could change the answer: there are thousands of them and few kinds.
+// The nodes that could serve, of those that could change the answer: there are thousands of them and few
+// kinds.
 template <class Matters, class Use>
 void each_eligible(const Shape& shape, const Cluster& cluster, Matters matters, Use use) {
     for (const int n : cluster.by_name()) {
         const Node& node = cluster.node(n);
-        if (node.present && matters(node) && Judge::fixed_filter(Look(shape, cluster, n, When::empty)) < 0) use(node);
+        if (node.present && matters(node) && Judge::fixed_filter(Look(shape, cluster, n, When::empty)) < 0)
+            use(node);
     }
 }
 
@@ -34,7 +36,8 @@ std::int64_t card_share(const Shape& shape, const Cluster& cluster, const Node& 
         const auto memory = need.memory * 1000 / std::max<std::int64_t>(1, cluster.type(type).memory);
         share = std::max(share, need.whole ? 1000 : std::max(need.compute, memory));
     };
-    if (node.card_type >= 0) consider(node.card_type);
+    if (node.card_type >= 0)
+        consider(node.card_type);
     else
         for (const auto& card : node.cards) consider(card.type);
     return share * shape.cards;
@@ -52,7 +55,9 @@ PerCard smallest_ratio(const Shape& shape, const Cluster& cluster) {
         return PerCard{std::min(out.cpu, node.cpu / cards), std::min(out.memory, node.memory / cards),
                        std::max(out.share, card_share(shape, cluster, node))};
     };
-    each_eligible(shape, cluster, [&](const Node& node) { return with(node) != out; }, [&](const Node& node) { out = with(node); });
+    each_eligible(
+        shape, cluster, [&](const Node& node) { return with(node) != out; },
+        [&](const Node& node) { out = with(node); });
     return out;
 }
 
@@ -91,8 +96,9 @@ void fill_without_cards(JobSpec& spec, const Shape& shape, const Cluster& cluste
     if (spec.resources.cpu.cores && spec.resources.memory.size) return;
     std::int64_t cpu = 0, memory = 0;
     const auto open = [](const Node& node) { return node.cpu - node.preprocessing; };
-    each_eligible(shape, cluster, [&](const Node& node) { return open(node) > cpu || node.memory > memory; },
-                  [&](const Node& node) { cpu = std::max(cpu, open(node)), memory = std::max(memory, node.memory); });
+    each_eligible(
+        shape, cluster, [&](const Node& node) { return open(node) > cpu || node.memory > memory; },
+        [&](const Node& node) { cpu = std::max(cpu, open(node)), memory = std::max(memory, node.memory); });
     if (!spec.resources.cpu.cores) {
         spec.resources.cpu.cores =
             MilliCpu(std::max(cpu_step, std::min(cpu_only_cores, cpu / cpu_step * cpu_step)));
@@ -115,18 +121,21 @@ void round_gpu_memory(JobSpec& spec, const Shape& shape, const Cluster& cluster,
     std::vector<bool> seen(static_cast<std::size_t>(cluster.type_count()));
     const auto all_seen = [&](const Node& node) {
         if (node.card_type >= 0) return static_cast<bool>(seen[static_cast<std::size_t>(node.card_type)]);
-        return std::all_of(node.cards.begin(), node.cards.end(), [&](const Card& card) { return seen[static_cast<std::size_t>(card.type)]; });
+        return std::all_of(node.cards.begin(), node.cards.end(),
+                           [&](const Card& card) { return seen[static_cast<std::size_t>(card.type)]; });
     };
-    each_eligible(shape, cluster, [&](const Node& node) { return agree && !all_seen(node); }, [&](const Node& node) {
-        for (const auto& card : node.cards) {
-            seen[static_cast<std::size_t>(card.type)] = true;
-            const CardNeed& need = shape.need(cluster, card.type);
-            if (need.fails != CardNeed::nothing) continue;
-            const auto here = need.whole ? shape.gpu_memory : need.memory;
-            agree &= rounded == 0 || rounded == here;
-            rounded = here;
-        }
-    });
+    each_eligible(
+        shape, cluster, [&](const Node& node) { return agree && !all_seen(node); },
+        [&](const Node& node) {
+            for (const auto& card : node.cards) {
+                seen[static_cast<std::size_t>(card.type)] = true;
+                const CardNeed& need = shape.need(cluster, card.type);
+                if (need.fails != CardNeed::nothing) continue;
+                const auto here = need.whole ? shape.gpu_memory : need.memory;
+                agree &= rounded == 0 || rounded == here;
+                rounded = here;
+            }
+        });
     if (!agree) return;
     if (rounded <= shape.gpu_memory) return;
     spec.resources.gpu.memory = Mebibytes(rounded);

@@ -84,8 +84,8 @@ bool Engine::Impl::fill_area(const JobSlot& slot, TopologyLevel level, int area,
     return fill_nodes(slot, wide.loose, slices, trace);
 }
 
-// Books tentatively as many of the waiting tasks as there is room for; true when that is all of them. Without a trace only the room counts:
-// no plugin is asked.
+// Books tentatively as many of the waiting tasks as there is room for; true when that is all of them. Without
+// a trace only the room counts: no plugin is asked.
 bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes, std::vector<Slices>& slices, Trace* trace) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto wanted = static_cast<std::size_t>(slot.waiting);
@@ -117,14 +117,16 @@ bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes
     const auto best_by_policy = [&] {
         std::size_t best = nodes.size();
         for (std::size_t i = 0; i < nodes.size(); ++i)
-            if (verdicts[i].fits() && (best == nodes.size() || verdicts[i].level > verdicts[best].level)) best = i;
+            if (verdicts[i].fits() && (best == nodes.size() || verdicts[i].level > verdicts[best].level))
+                best = i;
         return best;
     };
     const auto top = [&](std::size_t count) {
         std::vector<Spot> spots;
         for (std::size_t i = 0; i < nodes.size(); ++i)
             if (verdicts[i].fits()) spots.push_back({nodes[i], verdicts[i].level, verdicts[i].card});
-        std::stable_sort(spots.begin(), spots.end(), [](const Spot& a, const Spot& b) { return a.level > b.level; });
+        std::stable_sort(spots.begin(), spots.end(),
+                         [](const Spot& a, const Spot& b) { return a.level > b.level; });
         if (spots.size() > count) spots.resize(count);
         return spots;
     };
@@ -134,7 +136,8 @@ bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes
         if (asks && best < nodes.size()) {
             Trace later;  // the record is of the first task
             const Spot spot = ask_plugins(slot, slices, top, slices.empty() ? *trace : later);
-            best = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), spot ? spot.node : -1) - nodes.begin());
+            best = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), spot ? spot.node : -1) -
+                                            nodes.begin());
         }
         if (best == nodes.size()) return false;
         const int n = nodes[best];

@@ -35,8 +35,8 @@ bool Engine::Impl::has_plugins(const JobSlot& slot) const {
 }
 
 // `before`: where the tasks placed earlier in this decision went; `top`: the best spots there are, so many.
-Spot Engine::Impl::ask_plugins(const JobSlot& slot, std::span<const Slices> before, const std::function<std::vector<Spot>(std::size_t)>& top,
-                               Trace& trace) {
+Spot Engine::Impl::ask_plugins(const JobSlot& slot, std::span<const Slices> before,
+                               const std::function<std::vector<Spot>(std::size_t)>& top, Trace& trace) {
     const auto uses = hooks_of(backlog_.queue(slot.queue).spec, hooks_);
     // The best ones first; if all of them are turned away, more of them, in the end all.
     for (std::size_t count = hook_candidates;; count *= 8) {
@@ -64,7 +64,8 @@ Spot Engine::Impl::ask_about(const JobSlot& slot, std::span<const Slices> before
         Look look(shape, cluster_, spot.node);
         if (spot.card >= 0) look.take(spot.card);
         books.push_back(book_now(spot.node));
-        views.push_back(view_of(*look.node.inventory, books.back(), neighbours, candidate(shape, spot.node, spot.level).score,
+        views.push_back(view_of(*look.node.inventory, books.back(), neighbours,
+                                candidate(shape, spot.node, spot.level).score,
                                 look.choice() ? look.choice()->cards : 0));
     }
     const Hooked said = ask_hooks(uses, {&slot.info, slot.type, slot.waiting}, views);

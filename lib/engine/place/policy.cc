@@ -47,10 +47,14 @@ struct OwnWeight {
     std::optional<double> PlacementWeights::*weight;
 };
 constexpr OwnWeight own_weights[] = {
-    {"capacity", &PlacementWeights::capacity},     {"disk", &PlacementWeights::disk},
-    {"fit", &PlacementWeights::fit},               {"fragmentation", &PlacementWeights::fragmentation},
-    {"gpu_thrift", &PlacementWeights::gpu_thrift}, {"interconnect", &PlacementWeights::interconnect},
-    {"load", &PlacementWeights::load},             {"numa", &PlacementWeights::numa},
+    {"capacity", &PlacementWeights::capacity},
+    {"disk", &PlacementWeights::disk},
+    {"fit", &PlacementWeights::fit},
+    {"fragmentation", &PlacementWeights::fragmentation},
+    {"gpu_thrift", &PlacementWeights::gpu_thrift},
+    {"interconnect", &PlacementWeights::interconnect},
+    {"load", &PlacementWeights::load},
+    {"numa", &PlacementWeights::numa},
 };
 
 }  // namespace
@@ -60,8 +64,10 @@ bool packs(Policy policy) { return policy != Policy::spread; }
 std::vector<double> weights_of(Policy policy, const PlacementWeights& own) {
     std::vector<double> out;
     for (const auto* score : score::table()) {
-        const auto row = std::find_if(std::begin(own_weights), std::end(own_weights), [&](const OwnWeight& w) { return w.score == score->name; });
-        CRATER_CHECK(row != std::end(own_weights), "no queue can weigh the score " + std::string(score->name));
+        const auto row = std::find_if(std::begin(own_weights), std::end(own_weights),
+                                      [&](const OwnWeight& w) { return w.score == score->name; });
+        CRATER_CHECK(row != std::end(own_weights),
+                     "no queue can weigh the score " + std::string(score->name));
         out.push_back((own.*row->weight).value_or(preset_of(policy, score->name)));
     }
     return out;

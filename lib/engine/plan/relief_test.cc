@@ -24,7 +24,9 @@ struct Relief : ::testing::Test {
         engine.apply(JobAdded{job});
         ASSERT_EQ(engine.pass(noon).placements.size(), 1u);
     }
-    static JobMaker share(const char* id, int priority) { return a_job(id).gpus(1000).gpu_memory(16384).priority(priority).preemptible(); }
+    static JobMaker share(const char* id, int priority) {
+        return a_job(id).gpus(1000).gpu_memory(16384).priority(priority).preemptible();
+    }
     void use(const std::string& node, std::int64_t mib) {
         NodeSample sample;
         sample.at = noon;

@@ -369,6 +369,7 @@ class Scheduler::Impl {
     void order_forget(const std::string& node, const TaskKey& key);
     void acknowledge(const std::string& node, std::uint64_t number);
     void send_launch(const std::string& id, std::int64_t index, std::int64_t attempt);
+    Result<std::string> spec_text(const FixedJob& job);  // as agents get it
 
     // ---- logs.cc ----
     void on_log(const proto::LogChunk& chunk);
@@ -451,6 +452,10 @@ class Scheduler::Impl {
     std::map<std::uint64_t, LogStream> logs_;
     std::uint64_t next_request_ = 1;
 
+    struct {
+        std::shared_ptr<const std::string> of;
+        std::string text;
+    } last_spec_;  // the next task is often of the same gang or array
     Outbox outbox_;
     bool callbacks_on_ = false;
     std::string callback_url_, callback_authorization_;

@@ -45,6 +45,14 @@ void Scheduler::Impl::order_launch(const Job& job, const TaskStatus& task) {
     when_durable([this, id = job.id(), index = task.index, attempt = task.attempt] { send_launch(id, index, attempt); });
 }
 
+Result<std::string> Scheduler::Impl::spec_text(const FixedJob& job) {
+    if (last_spec_.of != job.packed) {
+        CRATER_TRY(whole, job.spec());
+        last_spec_ = {job.packed, stored_text(whole)};
+    }
+    return last_spec_.text;
+}
+
 void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std::int64_t attempt) {
     const Job* job = find(id);
     if (!job) return;
@@ -57,10 +65,11 @@ void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std
     launch.set_job(id);
     launch.set_task(index);
     launch.set_attempt(attempt);
-    const auto whole = job->fixed->spec();
-    if (!whole)  // it will not be running in time, and fails with that
-        return log::error("a job's stored spec cannot be read; it is not launched", {{"job", id}, {"why", whole.error().text()}});
-    launch.set_spec_json(stored_text(*whole));
+    auto text = spec_text(*job->fixed);
+    if (!text)  // it will not be running in time, and fails with that
+        return log::error("a job's stored spec cannot be read; it is not launched",
+                          {{"job", id}, {"why", text.error().text()}});
+    launch.set_spec_json(std::move(*text));
     codec::to_proto(*task.allocation, *launch.mutable_allocation());
     launch.set_tenant(job->fixed->tenant);
     auto& env = *launch.mutable_env();

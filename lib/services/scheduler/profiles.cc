@@ -26,7 +26,9 @@ void raise_all(engine::Profile& peak, const engine::Profile& other) {
     raise(peak.memory_bandwidth, other.memory_bandwidth);
 }
 
-std::int64_t whole(double amount) { return static_cast<std::int64_t>(std::ceil(std::clamp(amount, 0.0, 1e15))); }
+std::int64_t whole(double amount) {
+    return static_cast<std::int64_t>(std::ceil(std::clamp(amount, 0.0, 1e15)));
+}
 
 }  // namespace
 
@@ -35,10 +37,12 @@ std::uint64_t Profiles::kind_of(const std::string& tenant, const JobSpec& spec) 
     alike.tenant = tenant;
     alike.type = spec.type;
     alike.image = spec.image;
-    // The program and what it runs; what follows are mostly figures that differ from run to run. A text for the shell counts as a whole.
+    // The program and what it runs; what follows are mostly figures that differ from run to run. A text for
+    // the shell counts as a whole.
     const auto& argv = spec.command.argv;
     const bool shell = argv.size() == 3 && argv[1] == "-c";
-    alike.command.argv.assign(argv.begin(), argv.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(argv.size(), shell ? 3 : 2)));
+    alike.command.argv.assign(argv.begin(), argv.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                               argv.size(), shell ? 3 : 2)));
     alike.resources.gpu = spec.resources.gpu;
     return hash64(stored_value(alike)) | 1;
 }
@@ -64,16 +68,20 @@ std::int64_t Profiles::runs(std::uint64_t kind) const {
     return it == kinds_.end() ? 0 : it->second.stored.runs;
 }
 
-void Profiles::saw(const std::string& job, std::int64_t task, const api::MetricPoint& point, std::int64_t cards) {
+void Profiles::saw(const std::string& job, std::int64_t task, const api::MetricPoint& point,
+                   std::int64_t cards) {
     Seen& seen = seen_[job];
     engine::Profile& peak = seen.peak;
     raise(peak.cpu, MilliCpu(whole(point.cpu_cores * 1000)));
     raise(peak.memory, Bytes(whole(point.memory_bytes)));
-    if (cards > 0) raise(peak.gpu_memory, Mebibytes(whole(point.gpu_memory_mib / static_cast<double>(cards))));
+    if (cards > 0)
+        raise(peak.gpu_memory, Mebibytes(whole(point.gpu_memory_mib / static_cast<double>(cards))));
     const auto [last, first] = seen.last.try_emplace(task, point);
-    const double bytes = point.read_bytes + point.write_bytes - last->second.read_bytes - last->second.write_bytes;
+    const double bytes =
+        point.read_bytes + point.write_bytes - last->second.read_bytes - last->second.write_bytes;
     const auto ms = (point.at - last->second.at).count();
-    if (!first && ms > 0 && bytes >= 0) raise(peak.disk_rate, BytesPerSecond(whole(bytes * 1000 / static_cast<double>(ms))));
+    if (!first && ms > 0 && bytes >= 0)
+        raise(peak.disk_rate, BytesPerSecond(whole(bytes * 1000 / static_cast<double>(ms))));
     last->second = point;
 }
 

@@ -1,5 +1,5 @@
-// What tasks of a kind use at their peak, learned from those that finished: the engine's prediction counts with it for the next ones of the
-// kind. The scheduler's loop alone.
+// What tasks of a kind use at their peak, learned from those that finished: the engine's prediction counts
+// with it for the next ones of the kind. The scheduler's loop alone.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ class Profiles {
   public:
     static constexpr std::size_t runs_kept = 8;
 
-    // Jobs of one tenant that run the same program on the same part of the same cards are of one kind; never 0.
+    // Jobs of one tenant that run the same program on the same part of the same cards are of one kind; never
+    // 0.
     static std::uint64_t kind_of(const std::string& tenant, const JobSpec& spec);
     static std::string key_of(std::uint64_t kind);
 
@@ -40,7 +41,8 @@ class Profiles {
 
     // A task of the job uses so much now; of several cards each counts as the mean of them.
     void saw(const std::string& job, std::int64_t task, const api::MetricPoint& point, std::int64_t cards);
-    // The job will not be seen again. Returns what is known of its kind now, null when it taught nothing: it did not finish, or was never seen.
+    // The job will not be seen again. Returns what is known of its kind now, null when it taught nothing: it
+    // did not finish, or was never seen.
     const StoredProfile* ended(const std::string& job, std::uint64_t kind, bool finished, Instant at);
     // Kinds of which none ended since: they are known no more.
     std::vector<std::uint64_t> forget(Instant before);

@@ -1,5 +1,6 @@
 // What is learned from samples: profiles of tasks, and cards above the watermark.
 #include "profiles.h"
+
 #include "test_world.h"
 
 namespace crater::scheduler {
@@ -28,18 +29,23 @@ TEST(Profiles, what_finished_jobs_used_is_expected_of_the_next_like_them) {
         agent.use(launch, cores, 3ll << 30, mib);
         agent.use(launch, cores / 2, 1ll << 30, mib / 2);
         w.run();
-        if (well) agent.finish(launch);
-        else agent.fail(launch);
+        if (well)
+            agent.finish(launch);
+        else
+            agent.fail(launch);
         w.run(seconds(1));
     };
     run(2.5, 40'000, true);
     const std::string second = w.submit(gpu_job(2, "of another name"));
-    EXPECT_EQ(expectation(w, second), "a task is expected to use up to 20000 MiB on a card, 3 cores, 3072 MiB of memory, as one like it did");
+    EXPECT_EQ(expectation(w, second),
+              "a task is expected to use up to 20000 MiB on a card, 3 cores, 3072 MiB of memory, as one like "
+              "it did");
     run(1, 48'000, true);
     JobSpec third = gpu_job(2);
     third.command.argv.push_back("--epochs=3");
     const std::string more = w.submit(third);
-    EXPECT_NE(expectation(w, more).find("24000 MiB on a card, 3 cores"), std::string::npos) << "the most of each: " << expectation(w, more);
+    EXPECT_NE(expectation(w, more).find("24000 MiB on a card, 3 cores"), std::string::npos)
+        << "the most of each: " << expectation(w, more);
     run(16, 60'000, false);
     EXPECT_EQ(expectation(w, w.submit(third)), expectation(w, more)) << "a job that failed teaches nothing";
     run(1, 1, true);
@@ -49,7 +55,8 @@ TEST(Profiles, what_finished_jobs_used_is_expected_of_the_next_like_them) {
     EXPECT_EQ(expectation(w, w.submit(other)), "");
     EXPECT_EQ(expectation(w, w.submit(gpu_job(1))), "") << "another part of the cards";
     w.restart();
-    EXPECT_NE(expectation(w, w.submit(third)).find("24000 MiB on a card"), std::string::npos) << "it is stored";
+    EXPECT_NE(expectation(w, w.submit(third)).find("24000 MiB on a card"), std::string::npos)
+        << "it is stored";
 }
 
 TEST(Profiles, only_the_last_runs_count_and_old_kinds_are_forgotten) {
@@ -85,7 +92,11 @@ TEST(Watermark, the_job_of_lowest_priority_leaves_a_card_that_stays_above_it) {
         spec.resources.gpu.memory = Mebibytes(16'384);
         spec.priority.value = priority;
         spec.preemptible = true;
-        return w.submit(spec, {.spec = {}, .actor = {"ann", Role::admin, ""}, .idempotency_key = {}, .document = {}, .task_id = {}});
+        return w.submit(spec, {.spec = {},
+                               .actor = {"ann", Role::admin, ""},
+                               .idempotency_key = {},
+                               .document = {},
+                               .task_id = {}});
     };
     const std::string high = share(700), low = share(100);
     const auto node = [&](const std::string& id) { return w.job(id)->status().tasks.at(0).allocation->node; };

@@ -97,7 +97,8 @@ void describe(V& v, Outlined& o) {
     v.field("spec", o.spec, "What decides.");
 }
 
-constexpr std::string_view of_place[] = {"id", "queue", "tenant", "priority", "preemptible", "submitted", "kind"};
+constexpr std::string_view of_place[] = {"id",          "queue",     "tenant", "priority",
+                                         "preemptible", "submitted", "kind"};
 
 // `value`: of a StoredSpec.
 Result<void> keep_packed(FixedJob& job, std::string_view value, Outlines& outlines) {
@@ -124,7 +125,8 @@ Outlines::~Outlines() = default;
 Result<std::shared_ptr<const JobSpec>> Outlines::of(std::string_view packed) {
     CRATER_TRY(less, codec::binary_without(packed, not_in_outline));
     Outlined out;
-    CRATER_TRY_VOID(codec::read_binary_into(out, codec::binary_with(codec::write_binary(Outlined{}), "spec", less), pool_.get()));
+    CRATER_TRY_VOID(codec::read_binary_into(
+        out, codec::binary_with(codec::write_binary(Outlined{}), "spec", less), pool_.get()));
     return std::move(out.spec);
 }
 

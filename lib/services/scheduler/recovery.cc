@@ -28,7 +28,8 @@ Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
 
 Result<void> say_which(std::string_view key, Result<void> read) {
     if (read) return read;
-    return fail(Code::internal, "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
+    return fail(Code::internal,
+                "the stored object " + std::string(key) + " cannot be read: " + read.error().text());
 }
 
 template <class T>
@@ -80,9 +81,10 @@ Result<void> Scheduler::Impl::load_tenants_and_tokens() {
 }
 
 Result<void> Scheduler::Impl::load_profiles() {
-    return each_object<StoredProfile>(env_.store, "profile/", [&](const std::string& key, StoredProfile stored) {
-        profiles_.take(std::strtoull(key.c_str(), nullptr, 10), std::move(stored));
-    });
+    return each_object<StoredProfile>(
+        env_.store, "profile/", [&](const std::string& key, StoredProfile stored) {
+            profiles_.take(std::strtoull(key.c_str(), nullptr, 10), std::move(stored));
+        });
 }
 
 Result<void> Scheduler::Impl::load_nodes() {
@@ -109,7 +111,8 @@ Result<void> Scheduler::Impl::load_nodes() {
     return {};
 }
 
-// Each job is taken in when both of its objects have been read, mostly one after the other; as an object it is needed only then.
+// Each job is taken in when both of its objects have been read, mostly one after the other; as an object it
+// is needed only then.
 Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     constexpr std::string_view prefix = "job/";
     std::pair<std::string, Job*> last;
@@ -131,10 +134,12 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
         } else {
             StoredStatus& read = job->edit();
             CRATER_TRY_VOID(read_object(key, value, read));
-            job->keep(std::make_shared<const std::string>(is_stored_form(value) ? std::string(value) : stored_value(read)));
+            job->keep(std::make_shared<const std::string>(is_stored_form(value) ? std::string(value)
+                                                                                : stored_value(read)));
         }
         if (!job->fixed || !job->kept()) return {};
-        if (job->id() != id || job->status().id != id) return fail(Code::internal, "the stored job " + last.first + " is incomplete");
+        if (job->id() != id || job->status().id != id)
+            return fail(Code::internal, "the stored job " + last.first + " is incomplete");
         update.jobs.push_back(record_of(*job));
         if (state_row(job->status().state).terminal && !job->holds()) {
             jobs_.erase(last.first);
@@ -152,10 +157,12 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     };
     CRATER_TRY_VOID(env_.store.for_each(prefix, take));
     for (const auto& [id, job] : jobs_)
-        if (!job->fixed || !job->kept()) return fail(Code::internal, "the stored job " + id + " is incomplete");
+        if (!job->fixed || !job->kept())
+            return fail(Code::internal, "the stored job " + id + " is incomplete");
     for (const auto& [id, preemptor] : stops) {
         const Job* waits = find(preemptor);
-        engine_.apply(engine::PreemptionStarted{id, waits && waits->place == Place::waiting ? waits->id() : std::string()});
+        engine_.apply(engine::PreemptionStarted{
+            id, waits && waits->place == Place::waiting ? waits->id() : std::string()});
     }
     return {};
 }
@@ -303,7 +310,8 @@ Result<void> Scheduler::Impl::recover() {
     update.cluster_name = config_.cluster_name;
     update.verified = verified_;
     update.now = now();
-    // Nothing is placed where no agent is heard. What readers see of a node does not change with that, so its row is not made again.
+    // Nothing is placed where no agent is heard. What readers see of a node does not change with that, so its
+    // row is not made again.
     for (auto& [name, node] : nodes_) {
         StoredNodeState state = node.state;
         state.unreachable = true;
