@@ -42,9 +42,16 @@ def figures(own, easy, sjf, srtf):
             "no_preemption_over_sjf": mean["no_preemption"] / sjf["completion_h"]["mean"], "fair_over_easy": mean["fair"] / easy["completion_h"]["mean"],
             # Of all our orders the worst.
             "large_over_easy": worst_over_easy("completion_big_h", "mean"), "longest_wait_over_easy": worst_over_easy("first_wait_h", "longest"),
+            "longest_wait_over_easy_by_run": {name: run["first_wait_h"]["longest"] / easy["first_wait_h"]["longest"] for name, run in own.items()},
             "longest_time_without_cards_over_easy": worst_over_easy("wait_h", "longest"),
             "preemptions_per_job": max(own[name]["preemptions_per_job"] for name in preempting),
             "replay_seconds": max(run["replay_seconds"] for run in own.values())}
+
+
+def rounded(value):
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def main():
@@ -73,11 +80,13 @@ def main():
     result.update({key + WHOLE: value for key, value in on_nodes.items()})
     print("any cards, as near each other as can be, against a flat pool:")
     missed = simulated.judge(result, {key: target for key, target in TARGETS.items() if key in result})
+    waits = result["longest_wait_over_easy_by_run"]
+    print("  longest wait for a first start over EASY's: " + ", ".join(f"{name} {value:.2f}" for name, value in waits.items()))
     print("on as few nodes as hold the job, against the same (SRTF: flat all the same):")
     simulated.judge(result, {key + WHOLE: target for key, target in TARGETS.items() if key in on_nodes})
     for name, part in result["spread_over_nodes"].items():
         print(f"  {name}: {part['jobs_percent']:.1f} % of the jobs of 2 to 8 cards ran on several nodes, {part['card_hours_percent']:.1f} % of their card hours")
-    print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()}))
+    print(json.dumps(rounded(result)))
     print(f"mean completion: known {runs['known']['completion_h']['mean']:.2f} h, noisy {runs['noisy']['completion_h']['mean']:.2f} h, unknown {runs['unknown']['completion_h']['mean']:.2f} h; "
           f"SRTF {runs['srtf']['completion_h']['mean']:.2f} h, EASY {runs['easy_flat']['completion_h']['mean']:.1f} h; {missed} of the targets missed")
     return 0

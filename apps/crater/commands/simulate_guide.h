@@ -16,6 +16,7 @@ Orders, one or several with commas:
   peer:srtf, peer:las2                                always on a pool of cards without nodes
 
   crater simulate --trace philly --order shortest,las,peer:easy,peer:srtf --report philly.html
+  crater simulate --trace philly --locality relaxed --order las,peer:easy@flat
   crater simulate --trace mix ../shared/bench --load 5 --until 7d --order fair,peer:whole_card
   crater simulate --generate poisson:jobs=5000,load=0.9,cards=1/2/8 --order fair --durations noisy
   ./dev bench philly, ./dev bench mix      the figures that Crater is held to

@@ -1,4 +1,8 @@
 // Start times that waiting jobs are told.
+#include <map>
+
+#include "crater/base/clock.h"
+#include "forecast/estimates.h"
 #include "forecast/timed.h"
 
 namespace crater::engine {
@@ -100,6 +104,36 @@ TEST(Estimate, is_the_same_after_a_restart) {
         EXPECT_EQ(one->p90, other->p90) << id;
     }
     EXPECT_LT(first.estimate("a", later)->p50, first.estimate("b", later)->p50);
+}
+
+// Waits grow all the time, and what came of an answer is known late: what failed is counted when its time has passed.
+TEST(Estimate, late_answers_hold_as_often_as_they_say_though_waits_grow) {
+    Estimates estimates, restarted;
+    SeededRng rng{5};
+    const Estimates::Wait raw{600'000, 1'200'000};
+    struct Asked {
+        std::int64_t starts, late;
+    };
+    std::map<int, Asked> waiting;
+    std::int64_t held = 0, all = 0;
+    for (int job = 0; job < 6000; ++job) {
+        const Instant now = at_minute(job);
+        const auto late = estimates.stretched(raw).p90 / 60'000;
+        waiting[job] = {job + (30 + job / 8) * static_cast<std::int64_t>(50 + rng.below(100)) / 100, job + late};
+        estimates.said(job, now, raw);
+        for (auto it = waiting.begin(); it != waiting.end();) {
+            estimates.waits(it->first, now);
+            if (it->second.starts > job) { ++it; continue; }
+            estimates.started(it->first, now);
+            if (it->first > 1000) ++all, held += it->second.starts <= it->second.late;
+            it = waiting.erase(it);
+        }
+    }
+    ASSERT_GT(all, 3000);
+    EXPECT_GE(held * 100, all * 88);
+    EXPECT_LE(held * 100, all * 98);
+    ASSERT_TRUE(restarted.load(estimates.save()));
+    EXPECT_EQ(restarted.stretched(raw).p90, estimates.stretched(raw).p90);
 }
 
 // Users who say an hour and take two: first answers are half of what comes, later ones are not.

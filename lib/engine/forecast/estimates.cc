@@ -12,8 +12,8 @@ constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one *
 constexpr std::int64_t least_wait = 1000;  // ms; shorter ones compare as this
 // Whether an answer held counts of waits from a minute on: nobody plans by shorter ones.
 constexpr std::int64_t counted_wait = 60'000;
-// Steps of the width, in thousandths: at rest where one in 12.5 fails, a little better than it says.
-constexpr std::int64_t wider = 23, narrower = 2, step = 2000;
+// Steps of the width, as parts of `step`: at rest where one in 16 fails: what is known late is made up for.
+constexpr std::int64_t wider = 31, narrower = 2, step = 2000;
 constexpr std::int64_t width_least = 250'000, width_most = 64'000'000;
 
 std::int64_t thousandths(std::int64_t came, std::int64_t said) {

@@ -158,19 +158,22 @@ void Engine::Impl::refresh_elders(Instant now) {
         any |= preempts.back() && !backlog_.queue(q).classes.empty();
     }
     if (!any) return;
+    Elders::Level* level = nullptr;
+    std::pair of(-1, 0);  // queue and priority of that
     for (const auto& here : held_on_)
         for (const auto& held : here) {
             const JobSlot& slot = job(held.job);
-            if (!slot.info.preemptible || slot.stopping || !preempts[static_cast<std::size_t>(slot.queue)] || !slot.first_held(held.task)) continue;
+            if (!slot.first_held(held.task) || slot.stopping || !slot.info.preemptible) continue;
+            if (!preempts[static_cast<std::size_t>(slot.queue)]) continue;
+            const std::pair its(slot.queue, slot.info.priority);
+            if (!level || its != of) of = its, level = &elders_.levels[its];
             const Instant from = yields_for_order_at(slot);
-            auto& level = elders_.levels[{slot.queue, slot.info.priority}];
-            const auto key = order_key(slot, now);
             if (from <= now)
-                level.most = std::max(level.most, key);
-            else if (!level.next || from < level.next)
-                level.next = from;
+                level->most = std::max(level->most, order_key(slot, now));
+            else if (!level->next || from < level->next)
+                level->next = from;
             // A key that grows may pass the factor later, without anything happening.
-            level.grows = order_of(slot.queue) == Order::las;
+            level->grows = order_of(slot.queue) == Order::las;
         }
 }
 
