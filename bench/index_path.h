@@ -14,7 +14,7 @@ class IndexPath {
   public:
     IndexPath(int nodes, Policy policy, const std::vector<Request>& mix) : cluster_(Cluster::settings()) {
         pricing_.use(policy);
-        for (int n = 0; n < nodes; ++n) cluster_.set_node(node_number(n));
+        for (int n = 0; n < nodes; ++n) cluster_.set_node(std::make_shared<const NodeInventory>(node_number(n)));
         milli_total_ = nodes * 8000LL;
         double sum = 0;
         for (const auto& request : mix) {
