@@ -31,15 +31,15 @@ constexpr Preset presets[] = {
 };
 // clang-format on
 
-double preset_of(Policy policy, std::string_view score) {
-    for (const auto& preset : presets) {
-        if (preset.policy != policy) continue;
+std::vector<double> in_table_order(const Preset& preset) {
+    std::vector<double> out;
+    for (const auto* score : score::table()) {
+        double weight = 0;
         for (const auto& row : preset.weights)
-            if (row.score == score) return row.weight;
-        return 0;
+            if (row.score == score->name) weight = row.weight;
+        out.push_back(weight);
     }
-    CRATER_CHECK(false, "the policy adds no weighted terms up");
-    return 0;
+    return out;
 }
 
 struct OwnWeight {
@@ -61,14 +61,27 @@ constexpr OwnWeight own_weights[] = {
 
 bool packs(Policy policy) { return policy != Policy::spread; }
 
+std::span<const double> preset_of(Policy policy) {
+    static const auto all = [] {
+        std::vector<std::vector<double>> out;
+        for (const auto& preset : presets) out.push_back(in_table_order(preset));
+        return out;
+    }();
+    for (std::size_t i = 0; i < std::size(presets); ++i)
+        if (presets[i].policy == policy) return all[i];
+    CRATER_CHECK(false, "the policy adds no weighted terms up");
+    return {};
+}
+
 std::vector<double> weights_of(Policy policy, const PlacementWeights& own) {
+    const auto preset = preset_of(policy);
     std::vector<double> out;
-    for (const auto* score : score::table()) {
+    for (std::size_t i = 0; i < preset.size(); ++i) {
+        const auto name = score::table()[i]->name;
         const auto row = std::find_if(std::begin(own_weights), std::end(own_weights),
-                                      [&](const OwnWeight& w) { return w.score == score->name; });
-        CRATER_CHECK(row != std::end(own_weights),
-                     "no queue can weigh the score " + std::string(score->name));
-        out.push_back((own.*row->weight).value_or(preset_of(policy, score->name)));
+                                      [&](const OwnWeight& w) { return w.score == name; });
+        CRATER_CHECK(row != std::end(own_weights), "no queue can weigh the score " + std::string(name));
+        out.push_back((own.*row->weight).value_or(preset[i]));
     }
     return out;
 }

@@ -11,7 +11,8 @@
 namespace crater::engine {
 
 bool packs(Policy policy);  // fills nodes: the load and capacity terms are turned round
-// Weights in the order of score::table(): those of the policy, and what a queue has instead.
+// Weights in the order of score::table(): those of the policy; and with what a queue has instead.
+std::span<const double> preset_of(Policy policy);
 std::vector<double> weights_of(Policy policy, const PlacementWeights& own);
 
 }  // namespace crater::engine

@@ -78,7 +78,7 @@ std::string key_of(const Shape& s) {
     bytes.add(s.topology);
     bytes.add(s.numa);
     bytes.add(s.policy);
-    if (s.own_weights) bytes.add(*s.own_weights);
+    if (s.own_weights) bytes.add(s.own_weights->given);
     return bytes.bytes();
 }
 
@@ -187,9 +187,11 @@ Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, con
     shape.policy = policy;
     shape.overcommit = around.overcommit;
     if (ranking_of(policy) == Ranking::weighted) {
-        const PlacementWeights own = around.weights ? *around.weights : PlacementWeights{};
-        shape.weights = weights_of(policy, own);
-        if (own != PlacementWeights{}) shape.own_weights = std::make_shared<const PlacementWeights>(own);
+        shape.weights = preset_of(policy);
+        if (around.weights && *around.weights != PlacementWeights{}) {
+            shape.own_weights = std::make_shared<const OwnWeights>(*around.weights, weights_of(policy, *around.weights));
+            shape.weights = shape.own_weights->terms;
+        }
     }
     const auto filters = filter::table();
     for (std::size_t f = 0; f < filters.size(); ++f)

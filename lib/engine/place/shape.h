@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ struct CardNeed {
         return {.card = static_cast<std::int16_t>(card), .exclusive = whole, .capped = capped,
                 .compute = static_cast<std::int16_t>(compute), .partition = partition, .memory = memory};
     }
+};
+
+// What a queue says of weights itself, and what that makes of its policy's.
+struct OwnWeights {
+    PlacementWeights given;
+    std::vector<double> terms;
 };
 
 struct Shape {
@@ -61,8 +68,9 @@ struct Shape {
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
     std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
-    std::shared_ptr<const PlacementWeights> own_weights;  // its queue's; null: it has none
-    std::vector<double> weights;                          // of a weighted policy, in the order of score::table()
+    std::shared_ptr<const OwnWeights> own_weights;  // its queue's; null: it has none
+    // Of a weighted policy, in the order of score::table(): its preset, or within own_weights.
+    std::span<const double> weights;
 
     std::uint64_t asked = 0;  // filters that concern it, by position in their table
 
