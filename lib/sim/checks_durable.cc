@@ -63,16 +63,16 @@ void World::Impl::check_change(const std::string& id, const StateChange& change)
 // The scheduler believes that a machine has nothing of a job any more. It must not have an end that was never heard.
 void World::Impl::check_not_here(const std::string& id) {
     const auto known = durable_.find(id);
-    if (known == durable_.end()) return;
-    for (const TaskStatus& task : known->second.status->tasks) {
-        if (!state_row(task.state).holds || !task.allocation) continue;
-        // Of two machines of one name it may have been the other.
-        const auto carries = [&](const auto& h) { return h->machine->name() == task.allocation->node; };
-        if (std::count_if(hosts_.begin(), hosts_.end(), carries) != 1) continue;
-        const run::TaskId task_id{id, task.index, task.attempt};
-        if ((*std::find_if(hosts_.begin(), hosts_.end(), carries))->machine->keeps_end_of(task_id))
-            violate("exits", task_id.text() + " is taken for lost with " + task.allocation->node + ", which knows how it ended");
-    }
+    // Of a gang another task may be meant.
+    if (known == durable_.end() || known->second.status->tasks.size() != 1) return;
+    const TaskStatus& task = known->second.status->tasks.front();
+    if (!state_row(task.state).holds || !task.allocation) return;
+    // Of two machines of one name it may have been the other.
+    const auto carries = [&](const auto& h) { return h->machine->name() == task.allocation->node; };
+    if (std::count_if(hosts_.begin(), hosts_.end(), carries) != 1) return;
+    const run::TaskId task_id{id, task.index, task.attempt};
+    if ((*std::find_if(hosts_.begin(), hosts_.end(), carries))->machine->keeps_end_of(task_id))
+        violate("exits", task_id.text() + " is taken for lost with " + task.allocation->node + ", which knows how it ended");
 }
 
 void World::Impl::check_tasks(const std::string& id, const JobStatus& was, const JobStatus& now) {
