@@ -46,7 +46,8 @@ std::string over(const Quota& caps, const Sum& before, const Sum& now) {
 
 // A job's way is along the table.
 void World::Impl::check_change(const std::string& id, const StateChange& change) {
-    if (change.reason == Reason::rejected && change.detail.find("there is no card") == std::string::npos)
+    // An older agent does not say why.
+    if (change.reason == Reason::rejected && !change.detail.empty() && change.detail.find("there is no card") == std::string::npos)
         violate("books", id + ": a node had to refuse what was placed on it: " + change.detail);
     if (change.reason == Reason::node_lost && change.detail.find("came back without it") != std::string::npos) check_not_here(id);
     const auto [last, first] = told_state_.try_emplace(id, change.state);
@@ -92,7 +93,7 @@ void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
     if (found == truth_.end() || found->second.doubtful) return;
     const Truth& truth = found->second;
     // Given up while nobody heard its node: how long it still ran there nobody can know.
-    if (!truth.ended || !leader_ || truth.told != leader_.get() || !task.started || !truth.running) return;
+    if (!truth.ended || !leader_ || truth.told != leader_.get() || task.since < truth.told_at || !task.started || !truth.running) return;
     const auto differs = [](Instant a, Instant b) { return a - b > usage_slack || b - a > usage_slack; };
     if (differs(task.started, truth.running) || differs(task.ended, truth.ended))
         violate("usage", id + "." + std::to_string(task.index) + "." + std::to_string(task.attempt) + " ran from " + format(truth.running) + " to " +

@@ -6,7 +6,7 @@
 namespace crater::sim {
 namespace {
 
-constexpr Millis impossible_period{60'000};
+constexpr Millis impossible_period{1'200'000};  // of waiting in peace before somebody asks whether it can ever start
 constexpr Millis client_retry{700}, reply_patience{5'000};
 
 const Taint world_taint{"sim", "held", TaintEffect::no_schedule};
@@ -159,7 +159,7 @@ void World::Impl::give_up_impossible() {
     if (!leader() || !all_registered()) return;
     std::vector<std::string> waiting;
     for (const auto& [id, job] : durable_)
-        if (job.status->state == State::pending && !job.stopping) waiting.push_back(id);
+        if (job.status->state == State::pending && !job.stopping && in_us(-impossible_period) > since_.at({id, 0}).us) waiting.push_back(id);
     for (const std::string& id : waiting)
         leader()->fit(*facts_.at(id).spec, {}, heard([this, id](Result<api::FitView> answer) {
             if (answer && !answer->fits_ever) act(id, scheduler::Action::cancel, 0);

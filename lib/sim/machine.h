@@ -21,6 +21,7 @@ struct Truth {
     Instant running, ended;  // 0 = not
     bool doubtful = false;   // its agent could not know it all
     const void* told = nullptr;  // which scheduler heard of its end
+    Instant told_at;             // by its clock
 };
 
 class Machine {

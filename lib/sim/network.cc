@@ -155,7 +155,10 @@ wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& pro
 void World::Impl::note_report(int i, const SchedulerProcess& process, const proto::TaskReport& report) {
     reports_[{i, report.number()}] = report;
     const auto truth = truth_.find({report.job(), report.task(), report.attempt()});
-    if (truth != truth_.end() && process.life->leads && ends(report)) truth->second.told = &process;
+    if (truth != truth_.end() && process.life->leads && ends(report)) {
+        truth->second.told = &process;
+        truth->second.told_at = scheduler_clock_.now();
+    }
 }
 
 wire::LinkCallbacks World::Impl::at_agent(int i, wire::LinkCallbacks callbacks) {

@@ -248,7 +248,7 @@ void World::Impl::heal() {
         find_swallowed(h);
     }
     lift_reserves();
-    loop_.after(weather_.restart_delay_max * 4, [this] { give_up_impossible(); });
+    give_up_impossible();
     disturbed_us_ = std::max(disturbed_us_, in_us(weather_.restart_delay_max));
 }
 
