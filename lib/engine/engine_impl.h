@@ -337,7 +337,8 @@ class Engine::Impl {
     void explain_plugins(const Trace& trace, Why& out) const;
     const Survey& survey_of(JobSlot& job, Survey& own);
     // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
-    void lift_pledges(const JobSlot& job);
+    void lift_pledges(const JobSlot& job) { book_pledges(job, -1); }
+    void book_pledges(const JobSlot& job, int sign);  // 1: puts back what was lifted
     // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`.
     std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
                          std::deque<Slices>& slices, std::int64_t* looks = nullptr);

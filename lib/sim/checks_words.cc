@@ -44,9 +44,12 @@ void World::Impl::check_order(const Host& h, const std::string& bytes) {
         reports_.erase(it);
     } else if (message.has_welcome()) {
         for (const auto& other : hosts_)
-            if (other->index != h.index && other->node == h.node && other->welcomed &&
-                time_.ticks_us() - other->heard_us < config_.heartbeat_timeout.count() * 1000)
-                violate("registration", "a second agent of " + h.machine->name() + " is welcome while the first is heard");
+            if (other->index != h.index && other->node == h.node) {
+                // Its link is open, or was closed for the one that is welcomed now.
+                const std::int64_t last_us = other->welcomed ? other->heard_us : other->dropped_us;
+                if (last_us > 0 && time_.ticks_us() - last_us < config_.heartbeat_timeout.count() * 1000)
+                    violate("registration", "a second agent of " + h.machine->name() + " is welcome while the first is heard");
+            }
     }
 }
 

@@ -61,7 +61,10 @@ class World::Impl::SchedulerEnd final : public wire::Link {
     }
     void close() override {
         if (life_->over) return;
-        if (Host& h = world_.host(host_); h.far_end.get() == this) h.welcomed = false;
+        if (Host& h = world_.host(host_); h.far_end.get() == this) {
+            const std::int64_t now_us = world_.time_.ticks_us();
+            if (std::exchange(h.welcomed, false) && now_us - h.heard_us < world_.config_.heartbeat_timeout.count() * 1000) h.dropped_us = now_us;
+        }
         link_->close();
     }
     std::string peer() const override { return link_->peer(); }

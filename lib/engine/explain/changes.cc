@@ -441,6 +441,9 @@ void Engine::Impl::Changes::higher_priority() {
         return;
     }
     const int own = slot_.info.priority;
+    // Who looks for victims lifts pledges by itself, those below the priority in question.
+    const auto lifted = e_.cluster_.mark();
+    e_.book_pledges(slot_, 1);
     const auto enough = [&](int priority) {
         slot_.info.priority = priority;
         const bool found = e_.choose_victims(slot_, now_, nullptr).has_value();
@@ -453,6 +456,7 @@ void Engine::Impl::Changes::higher_priority() {
         if (enough(levels[middle])) high = middle;
         else low = middle + 1;
     }
+    e_.cluster_.undo_to(lifted);
     if (low == levels.size()) return;
     out_.changes.push_back({"priority", "priority " + std::to_string(levels[low]) + " instead of " + std::to_string(own) + ": jobs of lower priority would be stopped for it",
                             static_cast<double>(own), static_cast<double>(levels[low]), "", {}});

@@ -167,6 +167,33 @@ TEST(Changes, a_priority_is_offered_that_would_stop_somebody) {
     EXPECT_EQ(change->to, 601);
 }
 
+// What is kept for a job of lower priority is free for it once, not twice: a third card does not come of it.
+TEST(Changes, what_is_kept_for_others_is_lifted_once_when_a_priority_is_looked_for) {
+    Engine engine;
+    engine.apply(NodeSet{make_node("n1", 2)});
+    engine.apply(JobAdded{a_job("low").gpus(1000).priority(100).preemptible()});
+    engine.apply(JobAdded{a_job("peer").gpus(1000).priority(700).preemptible()});
+    engine.pass(noon);
+    engine.apply(JobAdded{a_job("mid").gpus(1000).priority(500).at(1)});
+    ASSERT_EQ(engine.pass(noon).preemptions.size(), 1u);
+    for (const int tasks : {2, 3}) {
+        const std::string id = "want" + std::to_string(tasks);
+        engine.apply(JobAdded{a_job(id).gpus(1000).tasks(tasks).priority(600).at(2)});
+        engine.pass(noon);
+        const auto hash = engine.state_hash();
+        const auto why = *engine.why(id, noon, {.thorough = true});
+        const auto change = std::find_if(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "priority"; });
+        if (tasks == 2) {
+            ASSERT_NE(change, why.changes.end());
+            EXPECT_EQ(change->to, 701);
+        } else {
+            EXPECT_EQ(change, why.changes.end());
+        }
+        EXPECT_EQ(engine.state_hash(), hash);
+        engine.apply(JobRemoved{id});
+    }
+}
+
 // A job behind others gains nothing by an end that lets them start.
 TEST(Changes, an_end_that_serves_somebody_else_first_is_not_offered) {
     Engine engine;

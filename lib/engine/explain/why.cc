@@ -106,12 +106,12 @@ const Survey& Engine::Impl::survey_of(JobSlot& slot, Survey& own) {
     return own;
 }
 
-void Engine::Impl::lift_pledges(const JobSlot& slot) {
-    for (const auto& slices : slot.pledge) cluster_.try_book(slices, -1);
+void Engine::Impl::book_pledges(const JobSlot& slot, int sign) {
+    for (const auto& slices : slot.pledge) cluster_.try_book(slices, sign);
     if (!lower_pledges(slot)) return;
     for (const int p : preemptors_)
-        if (job(p).info.priority < slot.info.priority)
-            for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
+        if (job(p).pledge_priority < slot.info.priority)
+            for (const auto& slices : job(p).pledge) cluster_.try_book(slices, sign);
 }
 
 std::int64_t Engine::Impl::fill_up(const JobSlot& slot, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
