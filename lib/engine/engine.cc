@@ -243,11 +243,14 @@ void Engine::Impl::on(const TenantSet& fact) {
 }
 
 void Engine::Impl::on(const SettingsSet& fact) {
+    const bool other_wait = fact.settings.order_wait_most != cluster_.settings().order_wait_most;
     cluster_.set_settings(fact.settings);
     tenants_.set_half_life(fact.settings.fair_half_life);
     elders_.known = false;
     set_fact(settings_fact_, fact_hash(FactKind::settings, fact.settings));
     limits_changed();
+    for (auto& slot : jobs_)
+        if (other_wait && slot && slot->in_class) relist(*slot);
 }
 
 // What a shape takes of a card, or what a node takes, may be something else now.
@@ -452,7 +455,7 @@ void Engine::Impl::on(const PreemptionStarted& fact) {
     if (victim.held == 0) return;
     if (!victim.stopping) stopping_.push_back(victim.position);
     victim.stopping = true;
-    able_ = {};
+    able_.shape = -1;
     const int waits = position_of(fact.preemptor);
     if (waits < 0 || job(waits).waiting == 0) return;  // it was placed or removed meanwhile
     JobSlot& preemptor = job(waits);

@@ -313,6 +313,7 @@ class Engine::Impl {
     void start_stop(JobSlot& job);
     // Cards above the watermark (plan/relief.cc)
     JobSlot* who_makes_room(int node, std::size_t card, Instant now);
+    Millis left_alone(const JobSlot& job) const;
     std::vector<Slices> place_elsewhere(const JobSlot& job);
     std::map<std::pair<int, std::size_t>, Instant> above_since_;  // (node, card): since which call it has been, or made room last
     struct Supposition {

@@ -83,7 +83,7 @@ Instant Engine::Impl::ages_at(const JobSlot& slot) const {
     } else if (slot.info.preemptible && order_preempts(slot.queue)) {
         if (!slot.info.waits_since) at = slot.info.submitted + most;
     } else if (order != Order::fifo) {
-        const Millis ran{slot.info.served * 1000 / cards_of(slot)};
+        const Millis ran{saturating_product(slot.info.served, 1000) / cards_of(slot)};
         const Millis run = order == Order::las ? ran : std::max(expected_run(slot), ran);
         at = waits_since(slot) + std::max(most, run * long_wait_runs);
     }

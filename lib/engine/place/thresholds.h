@@ -56,7 +56,7 @@ class Thresholds {
   private:
     static constexpr std::size_t steps = 512;
     std::vector<std::int64_t> needs_;     // distinct, ascending
-    std::int64_t most_ = 0;               // the last of them
+    std::int64_t most_ = INT64_MIN;       // the last of them
     int shift_ = 0;                       // amounts below it fall into steps of this many bits
     std::array<std::uint16_t, steps> first_{};  // by step: needs at or below its begin
     std::vector<SeatSet> met_;            // by index: who is served

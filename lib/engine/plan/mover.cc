@@ -294,7 +294,7 @@ std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options,
 void Engine::Impl::start_stop(JobSlot& slot) {
     slot.stopping = true;
     stopping_.push_back(slot.position);
-    able_ = {};
+    able_.shape = -1;
     ++holdings_;
 }
 

@@ -16,6 +16,12 @@ bool is_on(const Slices& slices, std::size_t card) {
 
 }  // namespace
 
+// Who makes room and comes back to such a card is left alone for longer each time.
+Millis Engine::Impl::left_alone(const JobSlot& slot) const {
+    constexpr std::int64_t doublings_most = 12;
+    return cluster_.settings().watermark_grace * (std::int64_t{1} << std::min(slot.info.preemptions, doublings_most));
+}
+
 std::vector<Preemption> Engine::Impl::relieve_cards(Instant now) {
     std::vector<Preemption> out;
     advance(now);
@@ -60,14 +66,14 @@ JobSlot* Engine::Impl::who_makes_room(int n, std::size_t card, Instant now) {
         const JobSlot& slot = job(held.job);
         if (!is_on(slot.tasks[static_cast<std::size_t>(held.task)].slices, card)) continue;
         if (slot.stopping) return nullptr;
-        training |= slot.type != JobType::inference;
+        training |= slot.type == JobType::training;
         if (std::find(jobs.begin(), jobs.end(), held.job) == jobs.end()) jobs.push_back(held.job);
     }
     if (jobs.size() < 2) return nullptr;
     std::erase_if(jobs, [&](int p) {
         const JobSlot& slot = job(p);
         return !slot.info.preemptible || slot.info.preemptions >= cluster_.settings().preemption_budget ||
-               now < last_start(slot) + cluster_.settings().min_run_time ||
+               now < last_start(slot) + std::max(cluster_.settings().min_run_time, left_alone(slot)) ||
                (training && slot.type == JobType::inference);
     });
     const auto rank = [&](int p) {

@@ -388,7 +388,7 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
     TaskStatus* const task = &job->change().tasks[index];
     if (final_state(state)) return task_ended(*job, *task, state, reason, report.detail(), report.exit_code(), at);
 
-    if (state == State::running && !job->s().runs_since) job->edit().runs_since = now();
+    if (state == State::running && !job->s().runs_since) job->edit().runs_since = task->started ? task->started : now();
     if (state == State::running && !task->started) task->started = at ? at : now();
     if (state == State::running && !job->status().started) job->change().started = task->started;
     const bool phase = state == task->state && (state == State::preparing || state == State::ready);

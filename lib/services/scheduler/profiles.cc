@@ -30,6 +30,20 @@ std::int64_t whole(double amount) {
     return static_cast<std::int64_t>(std::ceil(std::clamp(amount, 0.0, 1e15)));
 }
 
+// In steps, so that equal jobs have equal profiles for long and wait as one class.
+template <class Unit>
+void round_up(std::optional<Quantity<Unit>>& amount, std::int64_t step) {
+    if (amount) amount->value = (amount->value + step - 1) / step * step;
+}
+void round_up(engine::Profile& profile) {
+    constexpr std::int64_t mib = 1 << 20;
+    round_up(profile.gpu_memory, 256);
+    round_up(profile.cpu, 250);
+    round_up(profile.memory, 256 * mib);
+    round_up(profile.disk_rate, 16 * mib);
+    round_up(profile.memory_bandwidth, 256 * mib);
+}
+
 }  // namespace
 
 std::uint64_t Profiles::kind_of(const std::string& tenant, const JobSpec& spec) {
@@ -52,6 +66,7 @@ std::string Profiles::key_of(std::uint64_t kind) { return "profile/" + std::to_s
 void Profiles::set(Known& known, StoredProfile stored) {
     engine::Profile most;
     for (const auto& run : stored.last) raise_all(most, run);
+    round_up(most);
     known.most = std::make_shared<const engine::Profile>(most);
     known.stored = std::move(stored);
 }

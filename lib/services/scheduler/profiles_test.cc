@@ -38,13 +38,13 @@ TEST(Profiles, what_finished_jobs_used_is_expected_of_the_next_like_them) {
     run(2.5, 40'000, true);
     const std::string second = w.submit(gpu_job(2, "of another name"));
     EXPECT_EQ(expectation(w, second),
-              "a task is expected to use up to 20000 MiB on a card, 3 cores, 3072 MiB of memory, as one like "
+              "a task is expected to use up to 20224 MiB on a card, 3 cores, 3072 MiB of memory, as one like "
               "it did");
     run(1, 48'000, true);
     JobSpec third = gpu_job(2);
     third.command.argv.push_back("--epochs=3");
     const std::string more = w.submit(third);
-    EXPECT_NE(expectation(w, more).find("24000 MiB on a card, 3 cores"), std::string::npos)
+    EXPECT_NE(expectation(w, more).find("24064 MiB on a card, 3 cores"), std::string::npos)
         << "the most of each: " << expectation(w, more);
     run(16, 60'000, false);
     EXPECT_EQ(expectation(w, w.submit(third)), expectation(w, more)) << "a job that failed teaches nothing";
@@ -55,7 +55,7 @@ TEST(Profiles, what_finished_jobs_used_is_expected_of_the_next_like_them) {
     EXPECT_EQ(expectation(w, w.submit(other)), "");
     EXPECT_EQ(expectation(w, w.submit(gpu_job(1))), "") << "another part of the cards";
     w.restart();
-    EXPECT_NE(expectation(w, w.submit(third)).find("24000 MiB on a card"), std::string::npos)
+    EXPECT_NE(expectation(w, w.submit(third)).find("24064 MiB on a card"), std::string::npos)
         << "it is stored";
 }
 
@@ -81,7 +81,7 @@ TEST(Profiles, disk_traffic_is_the_highest_rate_between_two_samples) {
     for (const auto& [at, bytes] : {std::pair{0, 1e6}, {1000, 3e6}, {3000, 4e6}})
         profiles.saw("job", 0, {.at = Instant{at}, .read_bytes = bytes}, 0);
     ASSERT_NE(profiles.ended("job", 7, true, Instant{1}), nullptr);
-    EXPECT_EQ(profiles.of(7)->disk_rate, BytesPerSecond(2'000'000));
+    EXPECT_EQ(profiles.of(7)->disk_rate, BytesPerSecond(16 << 20)) << "2 MB/s, in steps of 16 MiB/s";
 }
 
 TEST(Watermark, the_job_of_lowest_priority_leaves_a_card_that_stays_above_it) {
