@@ -78,10 +78,10 @@ TEST(Profiles, only_the_last_runs_count_and_old_kinds_are_forgotten) {
 
 TEST(Profiles, disk_traffic_is_the_highest_rate_between_two_samples) {
     Profiles profiles;
-    for (const auto& [at, bytes] : {std::pair{0, 1e6}, {1000, 3e6}, {3000, 4e6}})
+    for (const auto& [at, bytes] : {std::pair{0, 1e8}, {1000, 3e8}, {3000, 4e8}})
         profiles.saw("job", 0, {.at = Instant{at}, .read_bytes = bytes}, 0);
     ASSERT_NE(profiles.ended("job", 7, true, Instant{1}), nullptr);
-    EXPECT_EQ(profiles.of(7)->disk_rate, BytesPerSecond(16 << 20)) << "2 MB/s, in steps of 16 MiB/s";
+    EXPECT_EQ(profiles.of(7)->disk_rate, BytesPerSecond(12 * (16 << 20))) << "200 MB/s, in steps of 16 MiB/s";
 }
 
 TEST(Watermark, the_job_of_lowest_priority_leaves_a_card_that_stays_above_it) {
