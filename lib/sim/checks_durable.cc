@@ -93,7 +93,7 @@ void World::Impl::check_usage(const std::string& id, const TaskStatus& task) {
     if (found == truth_.end() || found->second.doubtful) return;
     const Truth& truth = found->second;
     // Given up while nobody heard its node: how long it still ran there nobody can know.
-    if (!truth.ended || !leader_ || truth.told != leader_.get() || task.since < truth.told_at || !task.started || !truth.running) return;
+    if (!truth.ended || !leader_ || truth.told != leader_->life || task.since < truth.told_at || !task.started || !truth.running) return;
     const auto differs = [](Instant a, Instant b) { return a - b > usage_slack || b - a > usage_slack; };
     if (differs(task.started, truth.running) || differs(task.ended, truth.ended))
         violate("usage", id + "." + std::to_string(task.index) + "." + std::to_string(task.attempt) + " ran from " + format(truth.running) + " to " +

@@ -71,12 +71,14 @@ void World::Impl::act(const std::string& id, scheduler::Action action, int tries
     };
     if (!leader()) return again();
     trace("client: " + std::string(words[static_cast<int>(action)]) + id);
-    leader()->act({.job = id, .action = action, .body = {}, .actor = {}}, heard([this, id, action, again](Result<scheduler::JobRecordPtr> answer) {
+    const int resumed = resumed_[id] += action == scheduler::Action::resume;
+    leader()->act({.job = id, .action = action, .body = {}, .actor = {}}, heard([this, id, action, again, resumed](Result<scheduler::JobRecordPtr> answer) {
         if (!answer) {
             if (answer.error().code == Code::unavailable || answer.error().code == Code::not_found) again();
             return;
         }
-        if (action == scheduler::Action::resume) return;
+        // An answer that a resume has overtaken says nothing any more.
+        if (action == scheduler::Action::resume || resumed_[id] != resumed) return;
         const auto it = durable_.find(id);
         if (it == durable_.end() || (!it->second.stopping && !state_row(it->second.status->state).terminal))
             violate("durability", std::string(words[static_cast<int>(action)]) + id + " was answered before it was stored");

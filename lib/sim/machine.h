@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "clock.h"
@@ -20,7 +21,7 @@ struct Truth {
     std::string machine;
     Instant running, ended;  // 0 = not
     bool doubtful = false;   // its agent could not know it all
-    const void* told = nullptr;  // which scheduler heard of its end
+    std::shared_ptr<const void> told;  // the life of the scheduler that heard of its end
     Instant told_at;             // by its clock
 };
 

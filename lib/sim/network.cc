@@ -159,7 +159,7 @@ void World::Impl::note_report(int i, const SchedulerProcess& process, const prot
     reports_[{i, report.number()}] = report;
     const auto truth = truth_.find({report.job(), report.task(), report.attempt()});
     if (truth != truth_.end() && process.life->leads && ends(report)) {
-        truth->second.told = &process;
+        truth->second.told = process.life;
         truth->second.told_at = scheduler_clock_.now();
     }
 }

@@ -219,6 +219,7 @@ struct World::Impl {
     std::vector<std::string> in_order_;                 // acknowledged
     std::map<std::string, std::pair<std::int64_t, std::string>> told_;  // AllData: number and status
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
+    std::map<std::string, int> resumed_;                // job: how often its clients asked to resume it
     std::map<std::string, std::string> refused_;        // job: what its client was told last
     std::map<std::string, std::uint64_t> quota_wishes_;
     std::set<std::string> maintained_;                  // nodes with windows of maintenance at some time
