@@ -273,7 +273,8 @@ class Engine::Impl {
     std::optional<std::vector<int>> cards_of_node(int node, const std::vector<int>& here, const Shape& shape, bool& impossible);
     Leaver leaver(int victim, int node) const;
     bool takes_any_cards(const JobSlot& preemptor) const;
-    std::optional<std::vector<int>> least_by_cards(JobSlot& preemptor, const std::vector<int>& able);
+    std::int64_t cards_lacking(const JobSlot& preemptor) const;
+    std::optional<std::vector<int>> least_by_cards(const std::vector<int>& able, std::int64_t lacking) const;
     std::int64_t idle_cards(int node) const;
     std::optional<std::vector<int>> least_for_gang(JobSlot& preemptor, const std::vector<int>& able);
     GangVictims::Victim victim_figures(int victim) const;
