@@ -1,4 +1,6 @@
 // What was touched, as objects to store and as rows for readers.
+#include <set>
+
 #include "crater/base/log.h"
 #include "impl.h"
 #include "metrics.h"
@@ -87,14 +89,10 @@ JobRecordPtr Scheduler::Impl::record_of(Job& job) const {
     record->state_ = job.status().state;
     record->submitted_ = job.status().submitted;
     record->advisory_ = job.s().advisory;
-    const auto lists = [&](const std::string& node) {
-        bool found = false;
-        record->for_each_held_node([&](const std::string& other) { found |= other == node; });
-        return found;
-    };
+    std::set<std::string_view> listed;
     for (const TaskStatus& task : job.status().tasks) {
         if (!task.allocation) continue;
-        if (state_row(task.state).holds && !lists(task.allocation->node))
+        if (state_row(task.state).holds && listed.insert(task.allocation->node).second)
             record->held_on_ += (record->held_on_.empty() ? "" : "\n") + task.allocation->node;
         if (const auto node = nodes_.find(task.allocation->node); node != nodes_.end() && node->second.inventory->simulated) record->simulated_ = true;
     }
