@@ -1,28 +1,7 @@
-#include <gtest/gtest.h>
-
-#include "crater/sim/world.h"
+#include "testing.h"
 
 namespace crater::sim {
 namespace {
-
-using std::chrono::minutes;
-using std::chrono::seconds;
-
-JobSpec work(std::int64_t cards, Millis duration) {
-    JobSpec spec;
-    spec.type = JobType::training;
-    spec.command.argv = {"work"};
-    spec.resources.gpu.count = MilliGpu(cards * 1000);
-    spec.resources.cpu.cores = MilliCpu(1000);
-    spec.resources.memory.size = Bytes(1ll << 30);
-    spec.duration = duration;
-    return spec;
-}
-
-testing::AssertionResult good(const World& world) {
-    if (world.violations().empty()) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << world.violations()[0].checker << ": " << world.violations()[0].text << "\n" << world.trace(60);
-}
 
 class EachFault : public testing::TestWithParam<FaultRow> {};
 
@@ -38,7 +17,7 @@ TEST_P(EachFault, is_survived) {
     }
     world.heal();
     EXPECT_TRUE(world.run_until_idle(minutes(60)));
-    EXPECT_TRUE(good(world));
+    EXPECT_TRUE(sound(world));
     EXPECT_GT(world.counts().faults, 0u);
 }
 

@@ -197,7 +197,7 @@ void Machine::start(run::Launch launch) {
     if (!fresh) world_.violation("starts", "started twice: " + id.text() + " on " + truth->second.machine + ", then on " + name());
     Record& record = records_[id];
     record.launch = std::move(launch);
-    record.stubborn = world_.rng.below(3) == 0;
+    record.ignores_term = world_.rng.below(3) == 0;
     happened(record, State::preparing, Reason::mounting, "", -1);
     if (world_.time.ticks_us() < hanging_until_us) return;
     record.timer = loop_.after(Millis(5) + pause(prepare_ms), [this, id] { make_ready(id); });
@@ -245,13 +245,13 @@ void Machine::stop(const run::TaskId& id, Millis grace, State outcome, Reason re
         record->killed_us = kill_us;
         record->killing = loop_.after(grace, [this, id] { end_stopped(id); });
     }
-    if (first && !record->stubborn && willing < grace) loop_.after(willing, [this, id] { end_stopped(id); });
+    if (first && !record->ignores_term && willing < grace) loop_.after(willing, [this, id] { end_stopped(id); });
 }
 
 void Machine::end_stopped(const run::TaskId& id) {
     Record* record = find(id);
     if (!record || record->ended) return;
-    happened(*record, record->outcome, record->reason, record->detail, record->stubborn ? killed : terminated);
+    happened(*record, record->outcome, record->reason, record->detail, record->ignores_term ? killed : terminated);
 }
 
 }  // namespace crater::sim

@@ -70,7 +70,7 @@ class Machine {
         run::TaskEvent last;
         TimerId timer = 0, killing = 0;
         std::int64_t killed_us = 0;  // when its grace is over
-        bool ended = false, settled = false, stopping = false, stubborn = false;
+        bool ended = false, settled = false, stopping = false, ignores_term = false;
         State outcome = State::cancelled;
         Reason reason = Reason::none;
         std::string detail;

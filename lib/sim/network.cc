@@ -10,7 +10,7 @@ constexpr Millis delayed_max{5'000}, late_min{300}, late_max{4'000};
 constexpr std::size_t said_kept = 3;
 
 // The first byte of a message of the agent: which body it has.
-constexpr char report_tag = 0x1a;
+constexpr char report_tag = 0x1a, refused_tag = 0x2a;
 
 // Term and body of an order, read no further than that.
 struct Head {
@@ -81,8 +81,10 @@ class World::Impl::AgentEnd final : public wire::Link {
   public:
     AgentEnd(Impl& world, int host, std::shared_ptr<wire::Link> link) : world_(world), host_(host), life_(world.host(host).life), link_(std::move(link)) {}
     void send(std::string message) override {
-        if (!life_->acts()) return;
         Host& h = world_.host(host_);
+        ++h.words;
+        h.refusals += !message.empty() && message[0] == refused_tag;
+        if (!life_->acts()) return;
         ++world_.counts_.messages;
         if (h.older) message = world_.as_older(h, std::move(message));
         if (!message.empty() && message[0] == report_tag) {
@@ -173,9 +175,11 @@ wire::LinkCallbacks World::Impl::at_agent(int i, wire::LinkCallbacks callbacks) 
                 const Head head = head_of(m);
                 const bool stale = head.term < h.term;
                 h.term = std::max(h.term, head.term);
-                const std::uint64_t orders = h.machine->orders();
+                const std::uint64_t orders = h.machine->orders(), words = h.words, refusals = h.refusals;
                 next(std::move(m));
-                if (stale && h.machine->orders() != orders)
+                // It may say no or nothing, as to the late words of a link that it gave up.
+                const bool answered = h.words != words && h.refusals == refusals;
+                if (stale && (answered || h.machine->orders() != orders))
                     violate("terms", h.machine->name() + " obeyed term " + std::to_string(head.term) + " though it knows of " + std::to_string(h.term));
                 if (head.body == proto::ToAgent::kWelcome && std::exchange(h.repeat, false))
                     for (const std::string& again : h.said) h.near_end->send(again);

@@ -58,6 +58,7 @@ struct Host {
     std::uint64_t term = 0;             // the highest that this agent's process was told
     std::int64_t heard_us = 0;          // when the leader heard it last on this wire
     std::int64_t dropped_us = 0;        // when the leader closed this wire though it had heard it a moment before
+    std::uint64_t words = 0, refusals = 0;  // what its agents said, and orders among it that they turned down
     std::deque<std::string> said;       // its last reports, to be said again
     bool repeat = false;                // on the next link
 
