@@ -134,6 +134,7 @@ void World::Impl::connect(int i, wire::LinkCallbacks callbacks, std::function<vo
         h.far_end = std::make_shared<SchedulerEnd>(*this, i, process->life, end);
         *theirs = h.far_end;
         h.near_end = h.wire->attach(0, *h.loop, at_agent(i, std::move(callbacks)), "scheduler");
+        if (const auto lost = std::exchange(h.lost_when_linked, std::nullopt); lost && !healed_) in_steps_.emplace_back(1 + rng_.below(6), *lost);
         done(std::make_shared<AgentEnd>(*this, i, h.near_end));
     });
 }

@@ -30,6 +30,8 @@ void World::Impl::count_step() {
 
 void World::Impl::strike(const Injection& injection) {
     const FaultRow& row = fault_row(injection.fault);
+    // A link that is not there is lost as soon as it is.
+    if (row.fault == Fault::link_lost && !host(injection.node).linked()) return void(host(injection.node).lost_when_linked = injection);
     const std::string name = row.place == Place::node ? host(injection.node).machine->name() : std::string();
     bool struck = false;
     switch (row.place) {
@@ -151,7 +153,6 @@ bool World::Impl::strike_node(const Injection& injection, Host& h) {
         case Fault::duplicate: return h.repeat = !h.said.empty();
         case Fault::reorder: return replay_late(h);
         case Fault::link_lost:
-            if (!h.wire || !h.wire->open()) return false;
             h.wire->break_off("the connection broke");
             return true;
         default: return false;

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -61,6 +62,8 @@ struct Host {
     std::uint64_t words = 0, refusals = 0;  // what its agents said, and orders among it that they turned down
     std::deque<std::string> said;       // its last reports, to be said again
     bool repeat = false;                // on the next link
+    std::optional<Injection> lost_when_linked;
+    bool linked() const { return wire && wire->open(); }
 
     int older = 0;                      // 1: speaks an older protocol, 2: knows fewer fields
     std::int64_t present_until_us = -1; // of a twin
