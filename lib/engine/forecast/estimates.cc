@@ -12,8 +12,8 @@ constexpr std::uint32_t middle_part = Spread::one / 2, late_part = Spread::one *
 constexpr std::int64_t least_wait = 1000;  // ms; shorter ones compare as this
 // Whether an answer held counts of waits from a minute on: nobody plans by shorter ones.
 constexpr std::int64_t counted_wait = 60'000;
-// Steps of the width, as parts of `step`: at rest where one in 16 fails: what is known late is made up for.
-constexpr std::int64_t wider = 31, narrower = 2, step = 2000;
+// Steps of the width, as parts of `step`: at rest where one in 20 fails: what is known late is made up for.
+constexpr std::int64_t wider = 38, narrower = 2, step = 2000;
 constexpr std::int64_t width_least = 250'000, width_most = 64'000'000;
 
 std::int64_t thousandths(std::int64_t came, std::int64_t said) {
@@ -30,16 +30,17 @@ std::size_t Estimates::length_of(const Wait& raw) {
     return out;
 }
 
-const Estimates::Error& Estimates::error_of(const Wait& raw) const {
-    const Error& own = errors_[length_of(raw)];
-    return own.late.count() >= answers_enough ? own : errors_[0];
+int Estimates::error_of(const Wait& raw) const {
+    for (const std::size_t at : {length_of(raw), std::size_t{0}})
+        if (errors_[at].late.count() >= answers_enough) return static_cast<int>(at);
+    return -1;
 }
 
 Estimates::Wait Estimates::stretched(Wait raw) const {
     if (raw.p50 < 0) return raw;
-    const Error& error = error_of(raw);
     Wait out = raw;
-    if (error.late.count() >= answers_enough) {
+    if (const int at = error_of(raw); at >= 0) {
+        const Error& error = errors_[static_cast<std::size_t>(at)];
         out.p50 = stretch(raw.p50, error.middle.at(middle_part));
         out.p90 = stretch(stretch(raw.p90, error.late.at(late_part)), error.width / 1000);
     }
@@ -51,7 +52,7 @@ void Estimates::said(int job, Instant now, Wait raw) {
     if (raw.p50 < 0) return;
     const auto at = static_cast<std::size_t>(job);
     if (said_.size() <= at) said_.resize(at + 1);
-    if (!said_[at].at) said_[at] = {.at = now, .raw = raw, .late = stretched(raw).p90};
+    if (!said_[at].at) said_[at] = {.at = now, .raw = raw, .late = stretched(raw).p90, .stretched_by = error_of(raw)};
 }
 
 void Estimates::waits(int job, Instant now) {
@@ -60,14 +61,14 @@ void Estimates::waits(int job, Instant now) {
     const std::int64_t gone = (now - said_[at].at).count();
     if (gone < counted_wait || gone <= said_[at].late) return;
     said_[at].failed = true;
-    count(said_[at].raw, false);
+    count(said_[at], false);
 }
 
-void Estimates::count(const Wait& raw, bool held) {
-    for (Error* error : {&errors_[0], &errors_[length_of(raw)]}) {
-        const auto by = error->width * (held ? -narrower : wider) / step;
-        error->width = std::clamp(error->width + by, width_least, width_most);
-    }
+// The width that was in an answer follows how it did, and no other: what is not heard would wind up.
+void Estimates::count(const Said& said, bool held) {
+    if (said.stretched_by < 0) return;
+    std::int64_t& width = errors_[static_cast<std::size_t>(said.stretched_by)].width;
+    width = std::clamp(width + width * (held ? -narrower : wider) / step, width_least, width_most);
 }
 
 void Estimates::started(int job, Instant now) {
@@ -77,7 +78,7 @@ void Estimates::started(int job, Instant now) {
     said_[at] = {};
     const std::int64_t came = (now - said.at).count();
     compare(came, said.raw);
-    if (!said.failed && came >= counted_wait) count(said.raw, came <= said.late);
+    if (!said.failed && came >= counted_wait) count(said, came <= said.late);
 }
 
 void Estimates::revised(int job, Instant now, Wait raw) {
@@ -94,6 +95,8 @@ void Estimates::compare(std::int64_t came, const Wait& raw) {
         error->middle.add(thousandths(came, raw.p50));
         error->late.add(thousandths(came, raw.p90));
     }
+    // From now on a length goes by what is known of itself, and starts as wide as all together.
+    if (Error& own = errors_[length_of(raw)]; own.late.count() == answers_enough) own.width = errors_[0].width;
 }
 
 void Estimates::forget(int job) {

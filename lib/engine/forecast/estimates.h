@@ -58,16 +58,17 @@ class Estimates {
     };
     static constexpr std::int64_t width_one = 1'000'000;
     static std::size_t length_of(const Wait& raw);
-    const Error& error_of(const Wait& raw) const;
+    int error_of(const Wait& raw) const;  // that answers are stretched by; -1: none yet
 
     struct Said {
         Instant at;
         Wait raw;
         std::int64_t late = 0;  // as the job was told it
+        int stretched_by = -1;  // whose width was in that
         bool revised = false, failed = false;
     };
     void compare(std::int64_t came, const Wait& raw);
-    void count(const Wait& raw, bool held);
+    void count(const Said& said, bool held);
     std::array<Error, lengths> errors_;
     std::vector<Said> said_;
     std::vector<Answer> answers_;
