@@ -33,6 +33,10 @@ class Judge {
     Verdict verdict(int shape, const Look& look, bool known_fixed = false) const;
     // Of a node that fits, from its room alone; the shape is plain, the node's cards are of one type.
     Level level(int shape, int node, const Room& room, const CardRoom* cards) const;
+    // No lower than the value of that level, for a shape under `price`.
+    std::int32_t bound(int shape, int node, const Room& room, const CardRoom* cards) const {
+        return pricing_.bound(shape, this->shape(shape), node, room, cards);
+    }
 
   private:
     const Cluster& cluster_;

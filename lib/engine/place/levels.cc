@@ -19,17 +19,4 @@ void Levels::pend(int n) {
     pending_.push_back(n);
 }
 
-Spot Levels::best(const Cluster& cluster) const {
-    if (tree_.empty()) return {};
-    const auto rank = tree_.top();
-    return {cluster.by_name()[rank], tree_.at(rank), cards_[rank]};
-}
-
-std::vector<Spot> Levels::best(const Cluster& cluster, std::size_t count) {
-    std::vector<Spot> out;
-    for (const auto rank : tree_.best(count))
-        out.push_back({cluster.by_name()[rank], tree_.at(rank), cards_[rank]});
-    return out;
-}
-
 }  // namespace crater::engine

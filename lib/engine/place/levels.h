@@ -1,5 +1,6 @@
 // The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when
-// the shape is next asked about, not before.
+// the shape is next asked about, not before. Where a bound on a level is much cheaper than the level, the bound
+// is in its place until it is on top.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct Spot {
 
 class Levels {
   public:
+    static constexpr int unfound = -2;  // the card of a level that is but a bound
+
     void reset(const Cluster& cluster);  // no node is known
     void pend(int node);                 // to be looked at again
     // So are all that it fits on, for it is worth something else there now; whether it fits is as it was.
@@ -28,14 +31,20 @@ class Levels {
         tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card);
     }
     void climb() { tree_.climb(), stale_ = false; }
-    // Looks at what pends: `level_of` gives the level of a node. Gives how many those were.
+    // Looks at what pends: `level_of` gives the level of a node, or a bound. Gives how many those were.
     template <class LevelOf>
     int settle(const Cluster& cluster, LevelOf level_of);
 
-    Spot best(const Cluster& cluster) const;
-    std::vector<Spot> best(const Cluster& cluster, std::size_t count);  // best first
+    // The best, best first, at most `count`: `found` gives the level of a node of which a bound is known.
+    template <class Found>
+    void best(const Cluster& cluster, std::size_t count, Found found, std::vector<Spot>& out);
+    template <class Found>
+    Spot best(const Cluster& cluster, Found found);
 
   private:
+    // The highest of all; true if it is found and not but a bound.
+    template <class Found>
+    bool find_top(const Cluster& cluster, Found found, Spot& out);
     bool is_pending(int n) const { return is_pending_[static_cast<std::size_t>(n) / 64] >> (n % 64) & 1; }
 
     MaxTree tree_;                           // by rank
@@ -68,6 +77,38 @@ int Levels::settle(const Cluster& cluster, LevelOf level_of) {
     pending_.clear();
     stale_ = false;
     return looked;
+}
+
+template <class Found>
+bool Levels::find_top(const Cluster& cluster, Found found, Spot& out) {
+    while (!tree_.empty()) {
+        const auto rank = tree_.top();
+        const int n = cluster.by_name()[rank];
+        if (cards_[rank] != unfound) {
+            out = {n, tree_.top_value(), cards_[rank]};
+            return true;
+        }
+        const Level level = found(n);
+        cards_[rank] = static_cast<std::int8_t>(level.card);
+        tree_.set(rank, level.value);
+    }
+    return false;
+}
+
+template <class Found>
+Spot Levels::best(const Cluster& cluster, Found found) {
+    Spot out;
+    find_top(cluster, found, out);
+    return out;
+}
+
+// Taken out one by one and put back.
+template <class Found>
+void Levels::best(const Cluster& cluster, std::size_t count, Found found, std::vector<Spot>& out) {
+    out.clear();
+    for (Spot spot; out.size() < count && find_top(cluster, found, spot); out.push_back(spot))
+        tree_.set(static_cast<std::size_t>(cluster.rank(spot.node)), MaxTree::none);
+    for (const Spot& spot : out) tree_.set(static_cast<std::size_t>(cluster.rank(spot.node)), spot.level);
 }
 
 }  // namespace crater::engine

@@ -150,6 +150,7 @@ const Pricing::Known& Pricing::know(Learner& by, int n, const Room& room, const 
     if (by.known.size() != nodes || by.left.size() != cluster_.used().cards.size() ||
         by.sums.size() < nodes * tables) {
         by.known.assign(nodes, {});
+        by.seen.assign(nodes, {});
         by.left.assign(cluster_.used().cards.size(), 0);
         by.sums.resize(nodes * tables);
     }
@@ -158,7 +159,9 @@ const Pricing::Known& Pricing::know(Learner& by, int n, const Room& room, const 
     for (std::size_t c = 0; c < left.size(); ++c) left[c] = cards[c].left;
     Known& known = by.known[at];
     known = {cluster_.version(n), version, free_of(n, room, left, by.looks_at_all), {}};
-    if (by.prices->priced()) known.worth = by.prices->appraise(known.free, &by.sums[at * tables]);
+    if (!by.prices->priced()) return known;
+    known.worth = by.prices->appraise(known.free, &by.sums[at * tables]);
+    by.seen[at] = {known.node_version, version, by.prices->glance(known.free, known.worth)};
     return known;
 }
 
@@ -186,6 +189,18 @@ Level Pricing::level(int position, const Shape& shape, int n, const Room& room, 
     if (shape.cards > 0) return {std::max(0, rating.level), can_be_had ? rating.card : -1};
     // Work without a GPU stays off nodes that have them.
     return {rating.level / 2 + (known.free.cards.empty() ? no_gpu_bonus : 0)};
+}
+
+std::int32_t Pricing::bound(int position, const Shape& shape, int n, const Room& room, const CardRoom* cards) {
+    Learner& by = learner(Policy::price);
+    if (!by.prices->priced() || (shape.cards > 0 && type_of(room.card_type) < 0)) return INT32_MAX;
+    const auto at = static_cast<std::size_t>(n);
+    if (at >= by.seen.size() || by.seen[at].node_version != cluster_.version(n) ||
+        by.seen[at].prices_version != by.prices->version())
+        know(by, n, room, cards);
+    const price::Glance& glance = by.seen[at].glance;
+    const std::int32_t found = std::max(0, by.prices->level_bound(glance, kind(by, position, shape)));
+    return shape.cards > 0 ? found : found / 2 + (glance.type < 0 ? no_gpu_bonus : 0);
 }
 
 // A shape that needs more than its room leaves the cards to the look; its level is that of what it would get.

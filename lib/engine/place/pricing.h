@@ -40,6 +40,8 @@ class Pricing {
     Level level(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards,
                 Mask fitting);
     Level level(int position, const Look& look);
+    // No lower than the value of that level under `price`, and much cheaper: for nodes that are not the best.
+    std::int32_t bound(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards);
 
     // All that was learned, and back. Errors: the text is not what `save` wrote; nothing changes then.
     std::string save() const;
@@ -51,6 +53,11 @@ class Pricing {
         std::uint64_t node_version = 0, prices_version = 0;  // for which it holds
         price::Free free;
         price::Worth worth;
+    };
+    // The same as far as a bound goes.
+    struct alignas(64) Seen {
+        std::uint64_t node_version = 0, prices_version = 0;
+        price::Glance glance;
     };
     // The last answer about a kind: shapes of one kind are often asked about for the same node, one after the
     // other.
@@ -66,6 +73,7 @@ class Pricing {
         std::uint64_t seen_version = 0;
         bool looks_at_all = false;       // also at disks and bandwidth
         std::vector<Known> known;        // by node
+        std::vector<Seen> seen;          // by node
         std::vector<std::int16_t> left;  // what is left of each card, as the cards in the books
         std::vector<price::Row> sums;
         std::vector<Answer> answers;  // by kind

@@ -87,7 +87,7 @@ class Seats {
     void recount(const Standing& before, const Standing& now, int card_type);
     SeatSet room_for(const Entry& entry) const;
     void stand(std::size_t seat, int n);
-    void relevel(int& looked);
+    void relevel();
     void settle(std::size_t seat, int& looked);
     Level level_on(const Seat& seat, int n) const;
     bool has_left(const Shape& shape, const Entry& entry, std::size_t left) const;
@@ -112,6 +112,7 @@ class Seats {
     // Those of them whose levels follow from the room alone and from prices: what is known of a node serves them all.
     SeatSet priced_;
     bool stale_ = false;  // something new was learned
+    std::vector<Spot> best_few_;
     FitIndex fit_;
     Thresholds cpu_, cpu_only_, memory_;
     std::vector<CardThresholds> cards_;  // by card type

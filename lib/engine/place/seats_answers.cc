@@ -14,9 +14,9 @@ constexpr int runner_up_patience = 16;  // nodes passed over in search of the ne
 
 }  // namespace
 
-// All levels that follow from prices anew, node by node, because what is known of a node serves all seats. The
-// others that change with what is learned are found anew when their seat is asked next.
-void Seats::relevel(int& looked) {
+// Bounds on all levels that follow from prices anew, node by node, because what is known of a node serves all
+// seats. The others that change with what is learned are found anew when their seat is asked next.
+void Seats::relevel() {
     stale_ = false;
     for (auto& seat : seats_)
         if (seat && !seat->standing.empty() &&
@@ -33,8 +33,8 @@ void Seats::relevel(int& looked) {
         const auto rank = static_cast<std::size_t>(cluster_.rank(n));
         const CardRoom* cards = card_rooms_.data() + cluster_.node(n).cards_at;
         concerned.each([&](std::size_t s) {
-            ++looked;
-            seats_[s]->levels.put(rank, judge_.level(seats_[s]->shape, n, entry.room, cards));
+            const std::int32_t bound = judge_.bound(seats_[s]->shape, n, entry.room, cards);
+            seats_[s]->levels.put(rank, {bound, Levels::unfound});
         });
     }
     priced_.each([&](std::size_t s) { seats_[s]->levels.climb(); });
@@ -42,8 +42,18 @@ void Seats::relevel(int& looked) {
 
 void Seats::settle(std::size_t s, int& looked) {
     Seat& seat = *seats_[s];
-    looked += seat.levels.settle(cluster_, [&](int n) {
-        return entries_[static_cast<std::size_t>(n)].open.has(s) ? level_on(seat, n) : Level{};
+    if (!priced_.has(s)) {
+        looked += seat.levels.settle(cluster_, [&](int n) {
+            return entries_[static_cast<std::size_t>(n)].open.has(s) ? level_on(seat, n) : Level{};
+        });
+        return;
+    }
+    seat.levels.settle(cluster_, [&](int n) {
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (!entry.open.has(s)) return Level{};
+        if (entry.room.mixed) return level_on(seat, n);
+        const CardRoom* cards = card_rooms_.data() + entry.cards_at;
+        return Level{judge_.bound(seat.shape, n, entry.room, cards), Levels::unfound};
     });
 }
 
@@ -79,19 +89,19 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     const auto seat = seat_for(shape);
     do sync();
     while (!built_);
-    if (stale_) relevel(looked);
+    if (stale_) relevel();
     if (!seat) return scan(shape, looked, trace);
     seats_[*seat]->used_at = clock_;
     if (trace) record_lacks(*seat, *trace);
     if (seats_[*seat]->indexed) return trace ? from_index(*seat, looked, *trace) : first_from_index(*seat, looked);
     settle(*seat, looked);
-    Levels& levels = seats_[*seat]->levels;
-    if (trace) {
-        std::size_t count = 0;
-        for (const Spot& spot : levels.best(cluster_, trace->best.size()))
-            trace->best[count++] = {spot.node, spot.level};
-    }
-    return levels.best(cluster_);
+    Seat& asked = *seats_[*seat];
+    const auto found = [&](int n) { return ++looked, level_on(asked, n); };
+    if (!trace) return asked.levels.best(cluster_, found);
+    asked.levels.best(cluster_, trace->best.size(), found, best_few_);
+    for (std::size_t i = 0; i < best_few_.size(); ++i)
+        trace->best[i] = {best_few_[i].node, best_few_[i].level};
+    return best_few_.empty() ? Spot{} : best_few_.front();
 }
 
 bool Seats::take(int shape, const Spot& spot, Slices& out) const {
@@ -109,7 +119,7 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
     const auto s = seat_for(shape);
     do sync();
     while (!built_);
-    if (stale_) relevel(looked);
+    if (stale_) relevel();
     if (!s) {
         Trace trace;
         scan(shape, looked, &trace);
@@ -130,7 +140,8 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
         return out;
     }
     settle(*s, looked);
-    return seat.levels.best(cluster_, count);
+    seat.levels.best(cluster_, count, [&](int n) { return ++looked, level_on(seat, n); }, out);
+    return out;
 }
 
 // All nodes looked at once, those without room passed over by their rooms.

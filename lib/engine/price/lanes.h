@@ -34,9 +34,12 @@ inline void add(Row& sum, const Row& row) {
 inline void add(Rates& sum, const Rates& row) {
     for (int k = 0; k < lanes; ++k) sum.lane[k] += row.lane[k];
 }
-// What an amount is worth at each rate.
+// What an amount is worth at one rate, and at each.
+inline std::int32_t worth_of(const Rates& rates, int lane, float amount) {
+    return static_cast<std::int32_t>(rates.lane[lane] * amount);
+}
 inline void add_worth(Row& sum, const Rates& rates, float amount) {
-    for (int k = 0; k < lanes; ++k) sum.lane[k] += static_cast<std::int32_t>(rates.lane[k] * amount);
+    for (int k = 0; k < lanes; ++k) sum.lane[k] += worth_of(rates, k, amount);
 }
 inline std::int32_t least(const Row& row) {
     std::int32_t out = std::numeric_limits<std::int32_t>::max();

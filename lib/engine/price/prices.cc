@@ -251,6 +251,11 @@ Rating Prices::choose(const Free& free, const Worth& worth, int kind, std::uint6
     return least_regret(book_, free, worth, learned_.kinds[at], unit_price_[at], allowed, is_steady());
 }
 
+std::int32_t Prices::level_bound(const Glance& node, int kind) const {
+    const auto at = static_cast<std::size_t>(kind);
+    return price::level_bound(book_, node, learned_.kinds[at], unit_price_[at], is_steady());
+}
+
 Rating Prices::choose(const Free& free, int kind, std::uint64_t allowed) {
     if (!priced()) return fragmentation_.choose(free, learned_.kinds[static_cast<std::size_t>(kind)], kind);
     Row sums[companions];

@@ -93,7 +93,10 @@ class Prices {
     // it and the version stay. `sums`: room for a row of each table.
     std::size_t tables() const { return tables_.size(); }
     Worth appraise(const Free& free, Row* sums) const;
+    Glance glance(const Free& free, const Worth& worth) const { return price::glance(book_, free, worth); }
     Rating choose(const Free& free, const Worth& worth, int kind, std::uint64_t allowed) const;
+    // No lower than the level that `choose` gives.
+    std::int32_t level_bound(const Glance& node, int kind) const;
 
     bool priced() const { return !learned_.goods.empty(); }
     double value(const Free& free) const;  // milli of a card

@@ -160,6 +160,67 @@ Worth appraise(const Book& book, const Free& free, Row* sums) {
     return out;
 }
 
+Glance glance(const Book& book, const Free& free, const Worth& worth) {
+    Glance out{.value = worth.value, .type = static_cast<std::int8_t>(free.type)};
+    out.cls = static_cast<std::int8_t>(worth.cls);
+    out.idle = static_cast<std::uint8_t>(worth.idle);
+    for (const std::int16_t left : free.cards) {
+        const auto end = out.left.begin() + out.parts;
+        if (left <= 0 || left >= whole_card || std::find(out.left.begin(), end, left) != end) continue;
+        if (end == out.left.end()) return out;
+        *end = left;
+        ++out.parts;
+    }
+    for (std::size_t t = 0; t < book.tables.size(); ++t) {
+        const Tables& tables = book.tables[t];
+        const auto companion = static_cast<std::size_t>(tables.companion());
+        const float amount = scaled(free.amounts[companion], book.scale[companion]);
+        for (int k = 0; k < lanes; ++k) {
+            const std::int32_t cards = worth.sums[t].lane[k];
+            if (cards + worth_of(tables.rates(), k, amount) != worth.value) continue;
+            out.cards = cards;
+            out.amount = free.amounts[companion];
+            out.table = static_cast<std::int8_t>(t);
+            out.lane = static_cast<std::int8_t>(k);
+            return out;
+        }
+    }
+    return out;
+}
+
+std::int32_t level_bound(const Book& book, const Glance& node, const Demand& kind, std::int32_t price,
+                         bool keep_idle_together) {
+    if (node.table < 0 || (kind.cards > 1 && !kind.whole_cards())) return far;
+    const Tables& tables = book.tables[static_cast<std::size_t>(node.table)];
+    const auto companion = static_cast<std::size_t>(tables.companion());
+    const float amount = scaled(node.amount - kind.amounts[companion], book.scale[companion]);
+    const std::int32_t reserve =
+        kind.cards > 0 && node.type >= 0 ? (*book.reserve)[static_cast<std::size_t>(node.type)] : 0;
+    const std::int32_t lost =
+        node.value + reserve - price - node.cards - worth_of(tables.rates(), node.lane, amount);
+    const Row* value = tables.value(node.cls);
+    const auto at = [&](int row) { return value[row].lane[node.lane]; };
+    const auto level = [&](std::int32_t of_cards, int idle, int left) {
+        return level_of(lost + of_cards, idle, left, keep_idle_together);
+    };
+    if (kind.cards == 0) return level(0, node.idle, node.type < 0 ? 0 : 1);
+    if (kind.whole_cards()) {
+        const int rest = idle_row + std::max(0, node.idle - kind.cards);
+        return level(at(idle_row + node.idle) - at(rest), node.idle - kind.cards, 0);
+    }
+    std::int32_t best = -1;
+    for (int i = 0; i < node.parts; ++i) {
+        const int left = node.left[static_cast<std::size_t>(i)], rest = left - kind.milli;
+        if (rest >= 0) best = std::max(best, level(at(part_row(left)) - at(part_row(rest)), node.idle, rest));
+    }
+    if (node.idle > 0) {
+        const int rest = whole_card - kind.milli;
+        const std::int32_t lost_idle = at(idle_row + node.idle) - at(idle_row + node.idle - 1);
+        best = std::max(best, level(lost_idle - at(part_row(rest)), node.idle - 1, rest));
+    }
+    return best;
+}
+
 std::int32_t node_value(const Book& book, const Free& free) {
     Row sums[companions];
     return appraise(book, free, sums).value;
