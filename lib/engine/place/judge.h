@@ -37,6 +37,7 @@ class Judge {
     std::int32_t bound(int shape, int node, const Room& room, const CardRoom* cards) const {
         return pricing_.bound(shape, this->shape(shape), node, room, cards);
     }
+    void fetch_bound(int node) const { pricing_.fetch_bound(node); }
 
   private:
     const Cluster& cluster_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "place/level.h"
@@ -24,16 +25,17 @@ class Levels {
     static constexpr int unfound = -2;  // the card of a level that is but a bound
 
     void reset(const Cluster& cluster);  // no node is known
-    void pend(int node);                 // to be looked at again
-    // So are all that it fits on, for it is worth something else there now; whether it fits is as it was.
-    void pend_fitting() { stale_ = true; }
+    // All that it fits on is to be looked at again, for it is worth something else there now; whether it fits is
+    // as it was.
+    void outdate() { stale_ = true; }
     void put(std::size_t rank, Level level) {
         tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card);
     }
     void climb() { tree_.climb(), stale_ = false; }
-    // Looks at what pends: `level_of` gives the level of a node, or a bound. Gives how many those were.
-    template <class LevelOf>
-    int settle(const Cluster& cluster, LevelOf level_of);
+    // Looks at these nodes again, and at what is out of date: `level_of` gives the level of a node, or a bound.
+    // Gives how many those were. `fetch_node` asks what that reads of the memory, some nodes ahead.
+    template <class LevelOf, class FetchNode>
+    int settle(const Cluster& cluster, const std::vector<int>& due, LevelOf level_of, FetchNode fetch_node);
 
     // The best, best first, at most `count`: `found` gives the level of a node of which a bound is known.
     template <class Found>
@@ -45,17 +47,14 @@ class Levels {
     // The highest of all; true if it is found and not but a bound.
     template <class Found>
     bool find_top(const Cluster& cluster, Found found, Spot& out);
-    bool is_pending(int n) const { return is_pending_[static_cast<std::size_t>(n) / 64] >> (n % 64) & 1; }
 
-    MaxTree tree_;                           // by rank
-    std::vector<std::int8_t> cards_;         // by rank, the card the policy chose, or -1
-    std::vector<std::uint64_t> is_pending_;  // by node
-    std::vector<int> pending_;
+    MaxTree tree_;                    // by rank
+    std::vector<std::int8_t> cards_;  // by rank, the card the policy chose, or -1, or `unfound`
     bool stale_ = false;
 };
 
-template <class LevelOf>
-int Levels::settle(const Cluster& cluster, LevelOf level_of) {
+template <class LevelOf, class FetchNode>
+int Levels::settle(const Cluster& cluster, const std::vector<int>& due, LevelOf level_of, FetchNode fetch_node) {
     int looked = 0;
     const auto look = [&](int n, std::size_t rank) {
         ++looked;
@@ -63,19 +62,17 @@ int Levels::settle(const Cluster& cluster, LevelOf level_of) {
         cards_[rank] = static_cast<std::int8_t>(level.card);
         return level.value;
     };
-    if (stale_) {
+    if (std::exchange(stale_, false)) {
         for (std::size_t rank = 0; rank < cards_.size(); ++rank)
-            if (tree_.at(rank) >= 0 && !is_pending(cluster.by_name()[rank]))
-                tree_.put(rank, look(cluster.by_name()[rank], rank));
+            if (tree_.at(rank) >= 0) tree_.put(rank, look(cluster.by_name()[rank], rank));
         tree_.climb();
     }
-    for (const int n : pending_) {
-        const auto rank = static_cast<std::size_t>(cluster.rank(n));
-        tree_.set(rank, look(n, rank));
-        is_pending_[static_cast<std::size_t>(n) / 64] &= ~(std::uint64_t{1} << (n % 64));
+    constexpr std::size_t ahead = 8;
+    const auto rank_of = [&](std::size_t i) { return static_cast<std::size_t>(cluster.rank(due[i])); };
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        if (i + ahead < due.size()) tree_.fetch(rank_of(i + ahead)), fetch_node(due[i + ahead]);
+        tree_.set(rank_of(i), look(due[i], rank_of(i)));
     }
-    pending_.clear();
-    stale_ = false;
     return looked;
 }
 

@@ -23,6 +23,7 @@ class MaxTree {
         levels_.emplace_back(1, none);
     }
 
+    void fetch(std::size_t position) const { __builtin_prefetch(&levels_.front()[position]); }
     void set(std::size_t position, std::int32_t value) {
         for (std::size_t level = 0;; ++level) {
             std::int32_t& slot = levels_[level][position];

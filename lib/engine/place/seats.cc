@@ -93,6 +93,7 @@ void Seats::build() {
     for (auto& seat : seats_)
         if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
     entries_.resize(nodes);
+    doors_.resize(nodes);
     if (anew) fit_.reset(cluster_);
     mixed_ = 0;
     for (const int n : cluster_.by_name()) mixed_ += cluster_.node(n).present && cluster_.node(n).mixed;
@@ -139,10 +140,10 @@ void Seats::fill(std::size_t s) {
     }
     for (int n = 0; n < cluster_.size(); ++n) {
         stand(s, n);
-        Entry& entry = entries_[static_cast<std::size_t>(n)];
-        if (treed_.any()) entry.open = room_for(entry);
-        if (!seat.indexed && entry.open.has(s)) seat.levels.pend(n);
+        const Entry& entry = entries_[static_cast<std::size_t>(n)];
+        if (treed_.any()) doors_.set(n, room_for(entry), false, {});
     }
+    if (!seat.indexed) doors_.renew(s);
 }
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------------------
@@ -192,16 +193,7 @@ void Seats::refresh(int n, bool anew) {
             for (std::size_t s = 0; s < seats_.size(); ++s)
                 if (seats_[s] && !seats_[s]->standing.empty()) stand(s, n);
     }
-    if (treed_.any()) {
-        SeatSet concerned = entry.open;
-        entry.open = room_for(entry);
-        concerned |= entry.open;
-        concerned &= treed_;
-        if (changed)
-            concerned.each([&](std::size_t s) {
-                if (seats_[s] && !seats_[s]->standing.empty()) seats_[s]->levels.pend(n);
-            });
-    }
+    if (treed_.any()) doors_.set(n, room_for(entry), changed, treed_);
     fit_.set(cluster_, n, entry.room, {card_rooms_.data() + entry.cards_at, entry.cards}, entry.counted, same_cards);
     entry.version = version;
     entry.condition = cluster_.condition(n);

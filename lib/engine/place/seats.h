@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "place/doors.h"
 #include "place/fit_index.h"
 #include "place/judge.h"
 #include "place/levels.h"
@@ -62,7 +63,6 @@ class Seats {
         Standing has;
         std::uint32_t condition = 0;
         Mask booked = 0;   // cards with bookings since it was measured
-        SeatSet open;      // by that and by what is free; kept only while a seat has levels
     };
     // For the cards of one type.
     struct CardThresholds {
@@ -106,6 +106,8 @@ class Seats {
     bool built_ = false;
     bool measured_ = false;  // the rooms and the index are those of this layout and these settings
     std::vector<Entry> entries_;        // by node
+    Doors doors_;                       // who is eligible and has room; kept only while a seat has levels
+    std::vector<int> due_;
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
     SeatSet treed_;    // seats that keep a tree

@@ -21,15 +21,15 @@ void Seats::relevel() {
     for (auto& seat : seats_)
         if (seat && !seat->standing.empty() &&
             ranking_of(judge_.shape(seat->shape).policy) == Ranking::learned)
-            seat->levels.pend_fitting();
+            seat->levels.outdate();
     for (const int n : cluster_.by_name()) {
         const Entry& entry = entries_[static_cast<std::size_t>(n)];
-        SeatSet concerned = entry.open;
-        concerned &= priced_;
         if (entry.room.mixed) {
-            concerned.each([&](std::size_t s) { seats_[s]->levels.pend(n); });
+            doors_.set(n, doors_.open(n), true, priced_);
             continue;
         }
+        SeatSet concerned = doors_.open(n);
+        concerned &= priced_;
         const auto rank = static_cast<std::size_t>(cluster_.rank(n));
         const CardRoom* cards = card_rooms_.data() + cluster_.node(n).cards_at;
         concerned.each([&](std::size_t s) {
@@ -42,19 +42,20 @@ void Seats::relevel() {
 
 void Seats::settle(std::size_t s, int& looked) {
     Seat& seat = *seats_[s];
+    doors_.take_due(s, due_);
     if (!priced_.has(s)) {
-        looked += seat.levels.settle(cluster_, [&](int n) {
-            return entries_[static_cast<std::size_t>(n)].open.has(s) ? level_on(seat, n) : Level{};
-        });
+        const auto level_of = [&](int n) { return doors_.is_open(n, s) ? level_on(seat, n) : Level{}; };
+        looked += seat.levels.settle(cluster_, due_, level_of, [&](int n) { doors_.fetch(n); });
         return;
     }
-    seat.levels.settle(cluster_, [&](int n) {
+    const auto bound_of = [&](int n) {
+        if (!doors_.is_open(n, s)) return Level{};
         const Entry& entry = entries_[static_cast<std::size_t>(n)];
-        if (!entry.open.has(s)) return Level{};
         if (entry.room.mixed) return level_on(seat, n);
         const CardRoom* cards = card_rooms_.data() + entry.cards_at;
         return Level{judge_.bound(seat.shape, n, entry.room, cards), Levels::unfound};
-    });
+    };
+    seat.levels.settle(cluster_, due_, bound_of, [&](int n) { doors_.fetch(n), judge_.fetch_bound(n); });
 }
 
 Level Seats::level_on(const Seat& seat, int n) const {
