@@ -9,6 +9,7 @@ void Doors::resize(std::size_t nodes) {
     doors_.resize(nodes);
     if (log_.size() >= nodes) return;
     log_.assign(std::bit_ceil(nodes), 0);
+    due_.assign(log_.size() + 1, 0);
     written_ += log_.size() + 1;  // nobody has read so far: all look at every node once
 }
 
@@ -34,12 +35,14 @@ void Doors::renew(std::size_t seat) {
     if (written_ <= log_.size()) written_ = log_.size() + 1;
 }
 
-void Doors::take_due(std::size_t seat, std::vector<int>& out) {
-    out.clear();
+std::span<const int> Doors::take_due(std::size_t seat) {
+    std::size_t count = 0;  // without a branch, for every other answer would be guessed wrong
     const auto look = [&](int n) {
-        if (!at(n).due.has(seat)) return;
-        at(n).due.remove(seat);
-        out.push_back(n);
+        std::uint64_t& word = at(n).due.words[seat / 64];
+        const std::uint64_t bit = std::uint64_t{1} << (seat % 64);
+        due_[count] = n;
+        count += (word & bit) != 0;
+        word &= ~bit;
     };
     const std::uint64_t last = log_.size() - 1;
     constexpr std::uint64_t ahead = 8;  // doors asked of the memory before they are looked at
@@ -51,6 +54,7 @@ void Doors::take_due(std::size_t seat, std::vector<int>& out) {
             look(log_[i & last]);
         }
     }
+    return std::span(due_).first(count);
 }
 
 }  // namespace crater::engine

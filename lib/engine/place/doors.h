@@ -3,7 +3,9 @@
 // asked next.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "place/thresholds.h"
@@ -20,8 +22,8 @@ class Doors {
     void set(int n, const SeatSet& open, bool changed, const SeatSet& among);
     // The seat is new: it looks at all that is open to it.
     void renew(std::size_t seat);
-    // Gives the nodes that the seat has to look at, which it then has.
-    void take_due(std::size_t seat, std::vector<int>& out);
+    // The nodes that the seat has to look at, which it then has. Good until it is called again.
+    std::span<const int> take_due(std::size_t seat);
 
     void fetch(int n) const { __builtin_prefetch(&at(n)); }
 
@@ -34,6 +36,7 @@ class Doors {
 
     std::vector<Door> doors_;  // by node
     std::vector<int> log_;     // a ring of as many nodes as there are, to a power of two
+    std::vector<int> due_;
     std::uint64_t written_ = 0;
     std::array<std::uint64_t, seats_max> read_{};  // by seat, how far
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,7 @@ class Levels {
     // Looks at these nodes again, and at what is out of date: `level_of` gives the level of a node, or a bound.
     // Gives how many those were. `fetch_node` asks what that reads of the memory, some nodes ahead.
     template <class LevelOf, class FetchNode>
-    int settle(const Cluster& cluster, const std::vector<int>& due, LevelOf level_of, FetchNode fetch_node);
+    int settle(const Cluster& cluster, std::span<const int> due, LevelOf level_of, FetchNode fetch_node);
 
     // The best, best first, at most `count`: `found` gives the level of a node of which a bound is known.
     template <class Found>
@@ -54,7 +55,7 @@ class Levels {
 };
 
 template <class LevelOf, class FetchNode>
-int Levels::settle(const Cluster& cluster, const std::vector<int>& due, LevelOf level_of, FetchNode fetch_node) {
+int Levels::settle(const Cluster& cluster, std::span<const int> due, LevelOf level_of, FetchNode fetch_node) {
     int looked = 0;
     const auto look = [&](int n, std::size_t rank) {
         ++looked;
@@ -67,12 +68,16 @@ int Levels::settle(const Cluster& cluster, const std::vector<int>& due, LevelOf 
             if (tree_.at(rank) >= 0) tree_.put(rank, look(cluster.by_name()[rank], rank));
         tree_.climb();
     }
+    const bool many = due.size() > cards_.size() / 32;  // the whole tree anew is sooner done than so many paths
     constexpr std::size_t ahead = 8;
     const auto rank_of = [&](std::size_t i) { return static_cast<std::size_t>(cluster.rank(due[i])); };
     for (std::size_t i = 0; i < due.size(); ++i) {
         if (i + ahead < due.size()) tree_.fetch(rank_of(i + ahead)), fetch_node(due[i + ahead]);
-        tree_.set(rank_of(i), look(due[i], rank_of(i)));
+        const auto rank = rank_of(i);
+        const auto value = look(due[i], rank);
+        many ? tree_.put(rank, value) : tree_.set(rank, value);
     }
+    if (many) tree_.climb();
     return looked;
 }
 

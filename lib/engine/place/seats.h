@@ -107,7 +107,6 @@ class Seats {
     bool measured_ = false;  // the rooms and the index are those of this layout and these settings
     std::vector<Entry> entries_;        // by node
     Doors doors_;                       // who is eligible and has room; kept only while a seat has levels
-    std::vector<int> due_;
     std::vector<CardRoom> card_rooms_;  // as the cards in the books
     int mixed_ = 0;  // nodes with cards of several types: while there are any, nothing is indexed
     SeatSet treed_;    // seats that keep a tree

@@ -42,10 +42,10 @@ void Seats::relevel() {
 
 void Seats::settle(std::size_t s, int& looked) {
     Seat& seat = *seats_[s];
-    doors_.take_due(s, due_);
+    const auto due = doors_.take_due(s);
     if (!priced_.has(s)) {
         const auto level_of = [&](int n) { return doors_.is_open(n, s) ? level_on(seat, n) : Level{}; };
-        looked += seat.levels.settle(cluster_, due_, level_of, [&](int n) { doors_.fetch(n); });
+        looked += seat.levels.settle(cluster_, due, level_of, [&](int n) { doors_.fetch(n); });
         return;
     }
     const auto bound_of = [&](int n) {
@@ -55,7 +55,7 @@ void Seats::settle(std::size_t s, int& looked) {
         const CardRoom* cards = card_rooms_.data() + entry.cards_at;
         return Level{judge_.bound(seat.shape, n, entry.room, cards), Levels::unfound};
     };
-    seat.levels.settle(cluster_, due_, bound_of, [&](int n) { doors_.fetch(n), judge_.fetch_bound(n); });
+    seat.levels.settle(cluster_, due, bound_of, [&](int n) { doors_.fetch(n), judge_.fetch_bound(n); });
 }
 
 Level Seats::level_on(const Seat& seat, int n) const {
