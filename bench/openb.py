@@ -9,9 +9,11 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import bound  # noqa: E402
 import openb  # noqa: E402
+import reference  # noqa: E402
 
 EXACT = ["fgd", "best_fit", "dot_product", "gpu_packing", "gpu_clustering"]
 TOLERANCE = 0.01 + 1e-9
+BELOW_REFERENCE = 0.05  # points that a workload's mean may be below that of the reference policy
 
 
 def difference(answer, row):
@@ -64,6 +66,24 @@ def compare(options, folder, policy, fgd):
     return out, answers
 
 
+def beside_reference(options, folder, policy, answers):
+    """The policy against the reference policy: the mean over the seeds of each workload. None where that is not at hand."""
+    theirs = reference.allocations(options, folder)
+    if theirs is None:
+        return None
+    out = {"workloads": {}}
+    print(f"\n{policy} against the reference policy, mean GPU allocation over {len(options.seeds)} seeds, in points", flush=True)
+    for w in options.workloads:
+        apart = {load: openb.mean(round(answers[w, s]["allocation_percent"][load], 2) - theirs[w, s][load] for s in options.seeds) for load in ("100", "130")}
+        out["workloads"][w] = {load: round(d, 3) for load, d in apart.items()}
+        print(f"{w:<12}" + "".join(f"{load:>6}: {d:+.3f}" for load, d in apart.items()), flush=True)
+    for load in ("100", "130"):
+        out[f"reference_{load}"] = round(openb.mean(a[load] for a in theirs.values()), 3)
+    out["least"] = min(d for row in out["workloads"].values() for d in row.values())
+    print(f"least {out['least']:+.3f} (not below {-BELOW_REFERENCE}); the reference's means: {out['reference_100']:.2f} at load 100, {out['reference_130']:.2f} at 130", flush=True)
+    return out
+
+
 def width(policy):
     return len(policy) + 6
 
@@ -74,6 +94,7 @@ def main():
     parser.add_argument("--peers", nargs="*", default=list(openb.PEERS), choices=list(openb.PEERS), help="which published policies to check; fgd is always run")
     parser.add_argument("--policies", nargs="*", default=["price"], metavar="NAME", help="which of Crater's to compare with fgd: price, engine:NAME")
     parser.add_argument("--bounds", nargs="*", choices=openb.WORKLOADS, metavar="NAME", help="workloads to print the upper bound of, for the first seed (default: all; none: --bounds alone)")
+    parser.add_argument("--reference", default=reference.SOURCE, metavar="SOURCE", help="source of the reference policy; price is compared with it where it is there")
     options = parser.parse_args()
     folder = openb.folder_of(options)
     if folder is None:
@@ -86,6 +107,9 @@ def main():
     for policy in options.policies:
         if openb.engine_has(options, folder, policy):
             result["policies"][policy], ours[policy] = compare(options, folder, policy, ours["fgd"])
+
+    if "price" in ours:
+        result["reference"] = beside_reference(options, folder, "price", ours["price"])
 
     seed = options.seeds[0]
     shown = [p for p in ["fgd", *options.policies] if p in ours]
