@@ -43,7 +43,8 @@ def compare(options, folder, policy, fgd):
     """The policy against FGD: per run and per workload."""
     runs = [(policy, w, s) for w in options.workloads for s in options.seeds]
     answers = {(w, s): a for (_, w, s), a in zip(runs, openb.simulate_all(options, folder, runs))}
-    out = {"runs": len(runs), "decisions_per_second": round(openb.mean(a["decisions_per_second"] for a in answers.values())), "workloads": {}}
+    rates = {key: round(openb.mean(a[key] for a in answers.values())) for key in ("decisions_per_second", "decisions_per_second_learning_aside")}
+    out = {"runs": len(runs), **rates, "workloads": {}}
     gain = {(w, s, load): a["allocation_percent"][load] - fgd[w, s]["allocation_percent"][load] for (w, s), a in answers.items() for load in ("100", "130")}
     print(f"\n{policy} against fgd, GPU allocation in percent; d = points gained, mean [least, most] over {len(options.seeds)} seeds", flush=True)
     print(f"{'workload':<12}" + "".join(f"{'fgd ' + load:>9}{'ours ' + load:>10}{'d':>24}" for load in ("100", "130")), flush=True)
@@ -62,7 +63,7 @@ def compare(options, folder, policy, fgd):
         out[f"allocation_{load}"], out[f"gain_{load}"] = round(openb.mean(ours), 3), round(openb.mean(gains), 3)
         out[f"wins_{load}"] = sum(g > 0 for g in gains)
         print(f"at load {load}: {policy} {openb.mean(ours):.2f} %, {openb.mean(gains):+.2f} points on fgd, better in {out[f'wins_{load}']} of {len(gains)} runs", flush=True)
-    print(f"{out['decisions_per_second']} decisions/s", flush=True)
+    print(f"{out['decisions_per_second']} decisions/s with repricing, {out['decisions_per_second_learning_aside']} with it aside", flush=True)
     return out, answers
 
 

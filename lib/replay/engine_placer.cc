@@ -79,6 +79,7 @@ Placement EnginePlacer::arrive(const Arrival& arrival) {
     job.submitted = arrival.at;
     engine_.apply(engine::JobAdded{std::move(job)});
     const engine::Plan plan = engine_.pass(arrival.at);
+    learned_ = plan.learned;
     if (plan.placements.empty()) {
         engine_.apply(engine::JobRemoved{job_id(arrival)});
         return {};

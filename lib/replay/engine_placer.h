@@ -20,10 +20,12 @@ class EnginePlacer final : public Placer {
   public:
     EnginePlacer(const Trace& trace, Policy policy);
     Placement arrive(const Arrival& arrival) override;
+    bool learned() const override { return learned_; }
     void leave(const Arrival& arrival, const Placement& placement, Instant now) override;
 
   private:
     engine::Engine engine_;
+    bool learned_ = false;
     std::vector<std::shared_ptr<const JobSpec>> specs_;  // by request
 };
 

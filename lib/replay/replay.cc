@@ -10,9 +10,13 @@ constexpr Millis between{1'000};
 
 }  // namespace
 
-double Decisions::per_second() const {
-    return static_cast<double>(placements.size()) * 1e6 /
-           static_cast<double>(std::max<std::int64_t>(1, micros));
+static double rate(std::int64_t decisions, std::int64_t micros) {
+    return static_cast<double>(decisions) * 1e6 / static_cast<double>(std::max<std::int64_t>(1, micros));
+}
+
+double Decisions::per_second() const { return rate(static_cast<std::int64_t>(placements.size()), micros); }
+double Decisions::per_second_learning_aside() const {
+    return rate(static_cast<std::int64_t>(placements.size()) - learning, micros - learning_micros);
 }
 
 Decisions replay(const Trace& trace, Placer& placer, const Clock& clock, const Progress& progress) {
@@ -21,12 +25,16 @@ Decisions replay(const Trace& trace, Placer& placer, const Clock& clock, const P
     const auto all = static_cast<std::int64_t>(trace.arrivals.size());
     const auto step = std::max<std::int64_t>(1, all / 1000);
     const auto started = clock.ticks_us();
+    auto before = started;
     for (std::int64_t i = 0; i < all; ++i) {
         out.placements.push_back(
             placer.arrive({i, trace.arrivals[static_cast<std::size_t>(i)], begin + between * i}));
         if (progress && i % step == 0) progress(i, all);
+        const auto now = clock.ticks_us();
+        if (placer.learned()) ++out.learning, out.learning_micros += now - before;
+        before = now;
     }
-    out.micros = clock.ticks_us() - started;
+    out.micros = before - started;
     if (progress) progress(all, all);
     return out;
 }

@@ -18,10 +18,11 @@ Json by_load(const std::array<std::optional<double>, replay::loads.size()>& valu
 }
 
 void print_figures(const Json& answer) {
-    std::cout << fmt::format("{} on {}, seed {}: {} of {} pods placed, {:.0f} decisions/s\n\n",
+    std::cout << fmt::format("{} on {}, seed {}: {} of {} pods placed, {:.0f} decisions/s, learning aside {:.0f}\n\n",
                              text(answer, "policy"), text(answer, "workload"), text(answer, "seed"),
                              text(answer, "placed"), text(answer, "decisions"),
-                             number(answer, "decisions_per_second"));
+                             number(answer, "decisions_per_second"),
+                             number(answer, "decisions_per_second_learning_aside"));
     std::cout << fmt::format("{:<32}", "GPU asked for, % of the cluster");
     for (const int load : replay::loads) std::cout << fmt::format("{:>8}", load);
     for (const auto& [name, key] :
@@ -49,6 +50,8 @@ void fill(Context& context, const SimulateOptions& options, const replay::Trace&
                          {"policy", options.policy},
                          {"decisions", figures.arrived},
                          {"decisions_per_second", std::round(decisions.per_second())},
+                         {"decisions_per_second_learning_aside",
+                          std::round(decisions.per_second_learning_aside())},
                          {"placed", figures.placed},
                          {"refused", figures.arrived - figures.placed},
                          {"used_gpu_milli", figures.used},

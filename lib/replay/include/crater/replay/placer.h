@@ -30,6 +30,8 @@ class Placer {
     virtual ~Placer() = default;
     // Places the pod now, or refuses it for good.
     virtual Placement arrive(const Arrival& arrival) = 0;
+    // Whether the last arrival was the occasion to learn something anew, such as prices.
+    virtual bool learned() const { return false; }
     // A pod that was placed ends.
     virtual void leave(const Arrival& arrival, const Placement& placement, Instant now) = 0;
 };
