@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
     int nodes = 5000;
     std::int64_t background = 0;
     double seconds = 2, load = 0.93;
+    bool profiled = false;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string key = argv[i];
         if (key == "--shared") shared = argv[i + 1];
@@ -57,6 +58,7 @@ int run(int argc, char** argv) {
         if (key == "--nodes") nodes = std::atoi(argv[i + 1]);
         if (key == "--seconds") seconds = std::atof(argv[i + 1]);
         if (key == "--background") background = std::atoll(argv[i + 1]);
+        if (key == "--profiled") profiled = std::atoi(argv[i + 1]) != 0;
         if (key == "--load") load = std::atof(argv[i + 1]);
     }
     const auto mix = requests_of(shared);
@@ -75,6 +77,7 @@ int run(int argc, char** argv) {
         return 0;
     }
     Cluster bench(nodes, *chosen, mix);
+    if (profiled) bench.know_profiles();
     bench.background(background);
     bench.fill(load);
     bench.churn(seconds / 4, load);

@@ -96,6 +96,7 @@ struct Cluster {
     Engine engine;
     std::vector<Request> mix;
     std::vector<std::shared_ptr<const JobSpec>> specs;
+    std::vector<std::shared_ptr<const engine::Profile>> profiles;  // empty: nothing is known of any request
     std::vector<double> cumulative;
     SeededRng rng{42};
     std::int64_t next = 0, milli_held = 0, milli_total = 0;
@@ -126,6 +127,17 @@ struct Cluster {
         }
     }
 
+    // Of every request it is known that it uses three quarters of what it asks for.
+    void know_profiles() {
+        for (const auto& request : mix) {
+            engine::Profile profile;
+            profile.cpu = MilliCpu(request.cpu * 3 / 4);
+            profile.memory = Bytes(request.memory_mib * mib / 4 * 3);
+            if (request.cards > 0) profile.gpu_memory = Mebibytes(40960 * request.milli / 1000 * 3 / 4);
+            profiles.push_back(std::make_shared<engine::Profile>(profile));
+        }
+    }
+
     std::size_t draw() {
         const double at = static_cast<double>(rng.below(1 << 30)) / (1 << 30) * cumulative.back();
         return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin());
@@ -138,6 +150,7 @@ struct Cluster {
         job.queue = "q";
         job.tenant = "team";
         job.submitted = {noon.ms + next++};
+        job.profile = profiles.empty() ? nullptr : profiles[r];
         waiting[job.id] = mix[r].cards * mix[r].milli;
         engine.apply(engine::JobAdded{std::move(job)});
     }
