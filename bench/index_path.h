@@ -30,6 +30,7 @@ class IndexPath {
     // Places per second of CPU time at about this load, each with a release. Who leaves next is known one ahead, as in a batch of reports.
     double churn(double seconds, double at_load) {
         std::int64_t placed = 0;
+        looked_ = 0;
         std::vector<std::size_t> next(1000);
         double spent = 0;
         while (spent < seconds) {
@@ -45,8 +46,10 @@ class IndexPath {
             }
             spent += Cluster::cpu_seconds() - began;
         }
+        looked_per_placement = static_cast<double>(looked_) / static_cast<double>(placed);
         return static_cast<double>(placed) / spent;
     }
+    double looked_per_placement = 0;
 
   private:
     struct Kind {
@@ -67,8 +70,7 @@ class IndexPath {
         const auto [shape, milli] = kinds_[kind];
         pricing_.arrived(shape, shapes_.at(shape), 1);
         if (pricing_.reprice() != engine::Pricing::News::none) seats_.levels_changed();
-        int looked = 0;
-        const engine::Spot spot = seats_.best(shape, looked);
+        const engine::Spot spot = seats_.best(shape, looked_);
         if (!spot) return false;
         Task& task = running_.emplace_back();
         task.kind = kind;
@@ -103,6 +105,7 @@ class IndexPath {
     SeededRng rng_{42};
     std::size_t leaves_next_ = 0;
     std::int64_t milli_held_ = 0, milli_total_ = 0;
+    int looked_ = 0;  // nodes whose level was found
 };
 
 }  // namespace crater::bench

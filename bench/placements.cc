@@ -72,8 +72,8 @@ int run(int argc, char** argv) {
         index.fill(load);
         index.churn(seconds / 4, load);
         const double rate = index.churn(seconds, load), scan = plain_scan(nodes, mix, 0.5);
-        std::printf("{\"path\": \"index\", \"policy\": \"%s\", \"nodes\": %d, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f}\n",
-                    policy.c_str(), nodes, rate, scan, rate / scan);
+        std::printf("{\"path\": \"index\", \"policy\": \"%s\", \"nodes\": %d, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, \"looked_per_placement\": %.2f}\n",
+                    policy.c_str(), nodes, rate, scan, rate / scan, index.looked_per_placement);
         return 0;
     }
     Cluster bench(nodes, *chosen, mix);

@@ -251,5 +251,38 @@ TEST(Prices, work_with_large_nodes_and_parts_of_several_cards) {
     EXPECT_EQ(prices.choose(world.machines[0].free(), prices.intern(world.kinds[1])).card, -1);
 }
 
+// Whatever is free, whichever cards are allowed, and whatever else is scarce; and mostly it is the level itself.
+TEST(Prices, bound_every_level_from_above) {
+    int equal = 0, all = 0;
+    for (const int seed : {1, 2, 3}) {
+        World world;
+        world.state = static_cast<std::uint32_t>(seed);
+        if (seed == 2)
+            for (Demand& kind : world.kinds) kind.amounts[memory] = 60 * gib;
+        Prices prices;
+        world.arrive(prices, 150 + 200 * seed, seed == 3);
+        if (seed == 2) {
+            ASSERT_GT(prices.tables(), 1u);
+        }
+        for (Machine& machine : world.machines) {
+            for (std::int16_t& left : machine.cards) left = static_cast<std::int16_t>(world.draw(5) ? world.draw(101) * 10 : 1000);
+            Row sums[companions];
+            const Worth worth = prices.appraise(machine.free(), sums);
+            const Glance glance = prices.glance(machine.free(), worth);
+            for (const Demand& kind : world.kinds) {
+                if (!World::fits(machine, kind)) continue;
+                const int id = prices.intern(kind);
+                const auto bound = prices.level_bound(glance, id);
+                const auto level = prices.choose(machine.free(), worth, id, ~std::uint64_t{0}).level;
+                EXPECT_GE(bound, level);
+                equal += bound == level, ++all;
+                const auto allowed = static_cast<std::uint64_t>(world.draw(16));
+                EXPECT_GE(bound, prices.choose(machine.free(), worth, id, allowed).level);
+            }
+        }
+    }
+    EXPECT_GT(equal * 2, all);
+}
+
 }  // namespace
 }  // namespace crater::engine::price
