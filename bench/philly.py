@@ -62,7 +62,7 @@ def main():
     if not simulated.has(options, "philly/philly.csv"):
         return 0
     philly = ["--trace", "philly", os.path.join(options.shared, "philly")]
-    peers = {"srtf": [*philly, "--order", "peer:srtf", "--resume-cost", "0s"], **{f"{order}_flat": [*philly, "--order", f"peer:{order}@flat"] for order in ("fifo", "easy", "sjf")},
+    peers = {"srtf": [*philly, "--order", "peer:srtf", "--resume-cost", "0s"], **{f"{order}_flat": [*philly, "--order", f"peer:{order}@flat"] for order in ("fifo", "easy", "sjf", "sjf_aged")},
              **{order + WHOLE: [*philly, "--order", f"peer:{order}"] for order in ("easy", "sjf")}}
     relaxed = own_runs([*philly, "--locality", "relaxed"], options)
     whole = own_runs(philly, options)
@@ -75,6 +75,10 @@ def main():
     own = figures({name: runs[name] for name in relaxed}, runs["easy_flat"], runs["sjf_flat"], runs["srtf"])
     on_nodes = figures({name: runs[name + WHOLE] for name in whole}, runs["easy" + WHOLE], runs["sjf" + WHOLE], runs["srtf"])
     result.update(own)
+    # What shortest-first without preemption and a bound on the wait exclude of each other, on the textbook's own terms.
+    result["without_preemption"] = {name: {"mean_over_sjf": runs[name + "_flat"]["completion_h"]["mean"] / runs["sjf_flat"]["completion_h"]["mean"],
+                                           "longest_wait_over_easy": runs[name + "_flat"]["first_wait_h"]["longest"] / runs["easy_flat"]["first_wait_h"]["longest"]}
+                                    for name in ("sjf", "sjf_aged", "easy")}
     # What relaxed locality costs: of the jobs of 2 to 8 cards.
     result["spread_over_nodes"] = {name: {"jobs_percent": runs[name]["spread_jobs_percent"], "card_hours_percent": runs[name]["spread_card_hours_percent"]} for name in relaxed}
     result.update({key + WHOLE: value for key, value in on_nodes.items()})
@@ -82,6 +86,8 @@ def main():
     missed = simulated.judge(result, {key: target for key, target in TARGETS.items() if key in result})
     waits = result["longest_wait_over_easy_by_run"]
     print("  longest wait for a first start over EASY's: " + ", ".join(f"{name} {value:.2f}" for name, value in waits.items()))
+    print("  nobody stopped, flat pool: " + "; ".join(f"{name} {row['mean_over_sjf']:.2f} of sjf's mean, longest wait {row['longest_wait_over_easy']:.2f} of EASY's"
+                                                      for name, row in result["without_preemption"].items()))
     print("on as few nodes as hold the job, against the same (SRTF: flat all the same):")
     simulated.judge(result, {key + WHOLE: target for key, target in TARGETS.items() if key in on_nodes})
     for name, part in result["spread_over_nodes"].items():

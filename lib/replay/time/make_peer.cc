@@ -13,6 +13,7 @@ constexpr Row rows[] = {
     {"fifo", {PeerOrder::arrival, Passing::nobody}},
     {"easy", {PeerOrder::arrival, Passing::easy}},
     {"sjf", {PeerOrder::shortest, Passing::easy}},
+    {"sjf_aged", {PeerOrder::shortest, Passing::easy, false, Fit::tightest, Millis(200 * 3'600'000LL)}},
     {"srtf", {PeerOrder::remaining, Passing::anybody, true}},
     {"las2", {PeerOrder::two_queues, Passing::anybody, true}},
     {"whole_card", {PeerOrder::arrival, Passing::anybody, false, Fit::first}},

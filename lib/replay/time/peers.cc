@@ -26,9 +26,20 @@ void TimedPeer::enqueue(int j) {
     waiting_[size_of(spec(j))].insert(one.turn);
 }
 
-void TimedPeer::arrived(int j, Millis told, Millis) {
+void TimedPeer::arrived(int j, Millis told, Millis now) {
     job(j).told = job(j).left = told;
     enqueue(j);
+    if (rules_.patience > Millis(0)) patient_.insert({now, j});
+}
+void TimedPeer::age(Millis now) {
+    while (!patient_.empty() && patient_.begin()->first + rules_.patience <= now) {
+        const auto [since, j] = *patient_.begin();
+        patient_.erase(patient_.begin());
+        auto& turns = waiting_[size_of(spec(j))];
+        if (turns.erase(job(j).turn) == 0) continue;  // it has started
+        job(j).turn = {-1, since.count(), j};
+        turns.insert(job(j).turn);
+    }
 }
 void TimedPeer::free_cards(int j) {
     pool_.give_back(job(j).cards);
@@ -65,6 +76,7 @@ bool TimedPeer::try_start(int j, Millis now, TimedPlan& plan) {
 
 TimedPlan TimedPeer::pass(Millis now) {
     TimedPlan plan;
+    age(now);
     std::set<Size> blocked;
     while (true) {
         const Turn* first = nullptr;

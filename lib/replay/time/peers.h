@@ -18,6 +18,7 @@ struct PeerRules {
     Passing passing = Passing::nobody;
     bool preempts = false;
     Fit fit = Fit::tightest;
+    Millis patience{0};  // who has waited longer for its first start comes before all others, oldest first; 0: nobody
 };
 
 class TimedPeer final : public TimedDecider {
@@ -51,6 +52,7 @@ class TimedPeer final : public TimedDecider {
     Job& job(int j) { return jobs_[static_cast<std::size_t>(j)]; }
     static Size size_of(const TimedJob& job) { return {job.tasks, job.cards}; }
     void enqueue(int j);
+    void age(Millis now);
     bool try_start(int j, Millis now, TimedPlan& plan);
     void start(int j, std::vector<int> cards, Millis now, TimedPlan& plan);
     void free_cards(int j);
@@ -66,6 +68,7 @@ class TimedPeer final : public TimedDecider {
     Pool pool_;
     std::vector<Job> jobs_;
     std::map<Size, std::set<Turn>> waiting_;
+    std::set<std::pair<Millis, int>> patient_;  // by arrival, those that wait for a first start in their own turn
     std::set<std::pair<Millis, int>> running_;  // by told end
 };
 

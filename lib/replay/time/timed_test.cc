@@ -48,6 +48,16 @@ TEST(Timed, easy_lets_pass_only_what_does_not_delay_the_head) {
     EXPECT_NEAR(mean_seconds(run("peer:easy", blocked_head())), (100 + 109 + 50 + 307) / 4.0, 1e-6);
 }
 
+TEST(Timed, who_has_waited_long_enough_comes_before_the_shortest) {
+    Workload many;
+    many.fleet = {1, 1, 1024};
+    for (int hour = 0; hour < 400; ++hour) many.jobs.push_back(job_at(hour * 3600, 3600, 1));
+    many.jobs.push_back(job_at(10, 7200, 1));  // longer than all others, of which one comes each hour
+    const auto first_wait = [&](const char* order) { return run(order, many).first_wait_h.longest; };
+    EXPECT_NEAR(first_wait("peer:sjf"), 400, 1);
+    EXPECT_NEAR(first_wait("peer:sjf_aged"), 200, 2);
+}
+
 TEST(Timed, whoever_has_least_left_goes_first_and_pays_for_each_resume) {
     TimedOptions free_of_cost;
     free_of_cost.resume_cost = Millis(0);
