@@ -48,12 +48,12 @@ TEST_F(Folder, tells_once_that_it_holds_something_else) {
     EXPECT_EQ(folder.read(), NodeCache());
     fs::rename(root_ / "dataset/.imagenet", root_ / "dataset/imagenet");
     EXPECT_FALSE(folder.changed()) << "it was looked at just now";
-    clock_.at += Millis(30'000);
+    clock_.at = clock_.at + Millis(30'000);
     EXPECT_TRUE(folder.changed());
-    clock_.at += Millis(30'000);
+    clock_.at = clock_.at + Millis(30'000);
     EXPECT_FALSE(folder.changed());
     fs::remove_all(root_ / "dataset/imagenet");
-    clock_.at += Millis(30'000);
+    clock_.at = clock_.at + Millis(30'000);
     EXPECT_TRUE(folder.changed());
     EXPECT_EQ(folder.read(), NodeCache());
 }

@@ -35,14 +35,14 @@ TEST_F(Admit, fills_cores_and_memory_from_the_smallest_ratio_and_says_so) {
 TEST_F(Admit, fills_cores_and_memory_from_what_jobs_of_its_kind_used) {
     engine.apply(NodeSet{make_node("n1", 8)});
     EngineJob job = a_job("a").gpus(2000).cpu(0).memory(0);
-    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3250), .memory = Bytes(20 * gib)});
+    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3500), .memory = Bytes(20 * gib)});
     const auto admitted = engine.admit(job);
     ASSERT_TRUE(admitted);
     EXPECT_EQ(admitted->job.spec->resources.cpu.cores.value, 4000);
     EXPECT_EQ(admitted->job.spec->resources.memory.size.value, 25 * gib);
     ASSERT_EQ(admitted->notes.size(), 2u);
-    EXPECT_EQ(admitted->notes[0], "cpu.cores set to 4 cores: none were asked for, and the last jobs like it used up to 3.25 cores");
-    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3250)});
+    EXPECT_EQ(admitted->notes[0], "cpu.cores set to 4 cores: none were asked for, and the last jobs like it used up to 3.5 cores");
+    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3500)});
     EXPECT_EQ(engine.admit(job)->job.spec->resources.memory.size.value, 128 * gib) << "what is not known, by the ratio";
     EngineJob said = a_job("b").gpus(2000).cpu(1000).memory(gib);
     said.profile = job.profile;
