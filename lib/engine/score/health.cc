@@ -10,10 +10,11 @@ namespace {
 // link) is trusted less with its others.
 double health_value(const Look& look, const Choice& choice) {
     const Node& node = look.node;
-    if (look.shape.cards == 0 || node.cards.empty()) return 1;
+    const auto in_order = static_cast<std::size_t>(std::popcount(node.usable));
+    if (look.shape.cards == 0 || (node.live.heat.empty() && in_order == node.cards.size())) return 1;
     int warmest = 0;
     for (Mask left = choice.cards; left; left &= left - 1) warmest = std::max(warmest, node.live.heat_of(static_cast<std::size_t>(std::countr_zero(left))));
-    const double well = static_cast<double>(std::popcount(node.usable)) / static_cast<double>(node.cards.size());
+    const double well = static_cast<double>(in_order) / static_cast<double>(node.cards.size());
     return well * (1 - static_cast<double>(warmest) / heat_steps);
 }
 
