@@ -15,7 +15,8 @@ int thousandths(double part) { return static_cast<int>(std::lround(std::clamp(pa
 }  // namespace
 
 std::int8_t heat_step(double celsius) {
-    return static_cast<std::int8_t>(std::clamp((std::clamp(celsius, 0.0, 1000.0) - 70) / 5, 0.0, static_cast<double>(heat_steps)));
+    if (!(celsius > 70)) return 0;  // nor when it is no number
+    return static_cast<std::int8_t>(std::min((celsius - 70) / 5, static_cast<double>(heat_steps)));
 }
 
 std::int64_t overcommit_of(double ratio) { return std::llround(std::clamp(ratio, 1.0, 10.0) * 1000); }
