@@ -65,7 +65,7 @@ Result<Node> machine_node(const agent::Config& config, Loop& loop, const Clock& 
     std::int64_t reserved = 0;
     for (const auto& pool : config.resource_pools) reserved += pool.reserved_cores;
     Node node;
-    node.source = hw::machine_source({.data_path = config.data, .reserved_cores = reserved, .probe_config = config.probe_config}, clock);
+    node.source = hw::machine_source({.data_path = config.data, .reserved_cores = reserved, .cache = agent::cache_root(config), .probe_config = config.probe_config}, clock);
     CRATER_TRY(runtime, process_runtime(config, false, loop, clock));
     node.runtime = std::move(runtime);
     return node;

@@ -89,7 +89,6 @@ constexpr std::array not_offered{
     NotOffered{"resource_requirements.gpu.gpu_id", "Crater chooses the cards; leave it out, or name nodes in node.include"},
     NotOffered{"gpu_ids", "Crater chooses the cards; leave it out, or name nodes in node.include"},
     NotOffered{"gpu_id", "Crater chooses the cards; leave it out, or name nodes in node.include"},
-    NotOffered{"data_locality", "name nodes in node.include or by node.labels"},
     NotOffered{"replicas", "submit a job of type inference for each"},
     NotOffered{"port", "choose a port in the command"},
     NotOffered{"health", "let the process end when it is not well, and set restart"},

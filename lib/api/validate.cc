@@ -183,6 +183,14 @@ Result<void> check_near(const JobSpec& s) {
     return {};
 }
 
+Result<void> check_data(const JobSpec& s) {
+    CRATER_TRY_VOID(check_ids(s.datasets, "datasets"));
+    CRATER_TRY_VOID(check_ids(s.models, "models"));
+    if (s.data_locality == DataLocality::required && s.datasets.empty() && s.models.empty())
+        return fail(Code::invalid, "required, but no data is named", "data_locality", "name it in datasets or models");
+    return {};
+}
+
 Result<void> check_times(const JobSpec& s) {
     CRATER_TRY_VOID(check_span(s.grace_period, grace_max, "grace_period"));
     CRATER_TRY_VOID(check_span(s.max_queue_time, span_max, "max_queue_time"));
@@ -206,6 +214,7 @@ Result<void> validate(const JobSpec& spec) {
     CRATER_TRY_VOID(check_mounts(spec.mounts));
     CRATER_TRY_VOID(check_node(spec.node));
     CRATER_TRY_VOID(check_near(spec));
+    CRATER_TRY_VOID(check_data(spec));
     CRATER_TRY_VOID(check_times(spec));
     return {};
 }

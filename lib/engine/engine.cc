@@ -8,6 +8,16 @@ namespace {
 
 constexpr int was_stopped = -2;  // in WaitClass::only, instead of a position
 
+// What lies in a cache comes and goes; the node need not be built anew for it.
+bool only_cache_differs(const Node& node, const NodeInventory& now) {
+    if (!node.present || node.inventory->cache == now.cache) return false;
+    NodeInventory as_before = now;
+    as_before.cache = node.inventory->cache;
+    FactBytes before, after;
+    before.add(*node.inventory), after.add(as_before);
+    return before.bytes() == after.bytes();
+}
+
 }  // namespace
 
 Engine::Engine(Settings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}
@@ -92,6 +102,12 @@ int Engine::Impl::node_named(const std::string& name) const {
 }
 
 void Engine::Impl::on(const NodeSet& fact) {
+    if (const int n = cluster_.find(fact.inventory->name); n >= 0 && only_cache_differs(cluster_.node(n), *fact.inventory)) {
+        ++holdings_;
+        cluster_.set_cache(n, fact.inventory);
+        set_fact(node_facts_[fact.inventory->name], fact_hash(FactKind::node, *fact.inventory));
+        return gained(n);
+    }
     // What is held there is taken off the books of the old hardware and put on those of the new.
     struct Moved {
         Slices* slices;

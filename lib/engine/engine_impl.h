@@ -346,6 +346,7 @@ class Engine::Impl {
                          std::deque<Slices>& slices, std::int64_t* looks = nullptr);
     Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);
     void list_nodes(const JobSlot& job, const Survey& survey, Why& out) const;
+    std::string data_sentence(const Shape& shape) const;
     std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const;
     void add_requirements(const Shape& shape, const Survey& survey, Why& out) const;
     void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest, Why& out) const;

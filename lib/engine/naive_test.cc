@@ -23,6 +23,14 @@ void cut_into_instances(Gpu& gpu) {
                       {"7g.40gb", MilliGpu(1000), Mebibytes(40192), 8, {0}}};
 }
 
+void fill_cache(Rng& rng, NodeCache& cache) {
+    cache = {};
+    for (const char* id : {"a", "b", "c"}) {
+        if (rng.below(2)) cache.datasets.push_back({id, {}});
+        if (rng.below(3) == 0) cache.models.push_back({id, Bytes(gib)});
+    }
+}
+
 NodeInventory random_node(Rng& rng, const std::string& name) {
     const int cards = static_cast<int>(rng.below(5));
     const bool odd = rng.below(2) == 0;
@@ -35,6 +43,7 @@ NodeInventory random_node(Rng& rng, const std::string& name) {
         if (rng.below(2) == 0 && gpu.index + 1 < cards) gpu.nvlink_peers = {gpu.index + 1};
         if (odd && rng.below(6) == 0) cut_into_instances(gpu);
     }
+    fill_cache(rng, node.cache);
     if (rng.below(2) == 0) {
         Disk second = node.disks[0];
         second.name = "sda";
@@ -74,6 +83,12 @@ EngineJob random_job(Rng& rng, const std::string& id) {
     if (rng.below(4) == 0) job.spec.tolerations.push_back({"kind", rng.below(2) ? "" : "old"});
     if (rng.below(3) == 0) job.spec.duration = std::chrono::minutes(rng.below(100));
     if (rng.below(6) == 0) job.spec.time_limit = std::chrono::minutes(1 + rng.below(100));
+    if (rng.below(4) == 0) {
+        const char* ids[] = {"a", "b", "c"};
+        job.spec.data_locality = static_cast<DataLocality>(rng.below(2));
+        job.spec.datasets.emplace_back(ids[rng.below(3)]);
+        if (rng.below(3) == 0) job.spec.models.emplace_back(ids[rng.below(3)]);
+    }
     job.spec.type = rng.below(3) == 0 ? JobType::inference : JobType::training;
     const char* queues[] = {"training", "wide", "packed"};
     job.job.queue = queues[rng.below(3)];
@@ -151,7 +166,7 @@ struct Life {
         }
     }
     void step() {
-        switch (rng.below(sampled ? 12 : 10)) {
+        switch (rng.below(sampled ? 13 : 11)) {
             case 0:
             case 1:
             case 2:
@@ -203,8 +218,14 @@ struct Life {
                 if (empty) set_node(name);
                 break;
             }
-            case 10:
-            case 11: {
+            case 10: {  // whatever runs there
+                const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
+                fill_cache(rng, naive.nodes[name].cache);
+                engine.apply(NodeSet{naive.nodes[name]});
+                break;
+            }
+            case 11:
+            case 12: {
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
                 NodeSample sample;
                 sample.at = noon;
@@ -300,6 +321,38 @@ TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
             ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
         }
     }
+}
+
+// A job that prefers its data goes to a node that has most of it, of those that have room for it, where nothing else is weighed.
+TEST(SecondOpinion, agrees_on_where_most_of_the_data_is) {
+    int told_apart = 0;
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        Life life(seed * 6007);
+        PlacementWeights data{.capacity = 0, .dataset_locality = 1, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 0,
+                              .interconnect = 0, .load = 0, .low_utilization = 0, .model_cache = 1, .numa = 0};
+        life.engine.apply(QueueSet{{.name = "near", .policy = Policy::affinity, .weights = data, .priority = {500}}});
+        for (int step = 0; step < 20; ++step) life.step();
+        for (int i = 0; i < 10; ++i) {
+            auto question = a_job("question");
+            question.queue("near").gpus(1000 * static_cast<std::int64_t>(life.rng.below(2)));
+            question.spec.datasets = {"a", "b"};
+            question.spec.models = {"c"};
+            const EngineJob job = question;
+            std::map<std::string, int> has;  // of 4: half of it is the model
+            for (const auto& [name, node] : life.naive.nodes)
+                if (life.naive.fits(job, name))
+                    has[name] = Naive::lies_in(node.cache.datasets, "a") + Naive::lies_in(node.cache.datasets, "b") + 2 * Naive::lies_in(node.cache.models, "c");
+            int most = 0, least = 4;
+            for (const auto& [name, part] : has) most = std::max(most, part), least = std::min(least, part);
+            told_apart += !has.empty() && most > least;
+            const auto trace = life.engine.would_place(job, noon);
+            ASSERT_EQ(trace->candidates.empty(), has.empty()) << "seed " << seed;
+            if (has.empty()) continue;
+            ASSERT_EQ(has.at(trace->candidates[0].node), most) << "seed " << seed;
+            ASSERT_NEAR(trace->candidates[0].score, most / 4.0, 1e-6) << "seed " << seed;
+        }
+    }
+    EXPECT_GT(told_apart, 100);
 }
 
 TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decides_the_same) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "accelerators/accelerators.h"
+#include "cache_folder.h"
 #include "cpu.h"
 #include "crater/hw/probe_config.h"
 #include "crater/hw/source.h"
@@ -38,6 +39,7 @@ class Machine final : public Source {
         : options_(std::move(options)),
           tree_(options_.root),
           sampler_(tree_, clock),
+          cache_(options_.cache, clock),
           cards_(nvidia_accelerators(options_.nvml_library, tree_)) {}
 
     Result<NodeInventory> inventory() override {
@@ -56,6 +58,7 @@ class Machine final : public Source {
         out.networks = read_networks(tree_);
         out.gpus = cards_->cards();
         out.simulated = cards_->simulated();
+        out.cache = cache_.read();
         apply(config, out);
 
         topology.numa = out.numa;
@@ -81,12 +84,13 @@ class Machine final : public Source {
         return out;
     }
 
-    bool changed() override { return cards_->changed(); }
+    bool changed() override { return cards_->changed() || cache_.changed(); }
 
   private:
     MachineOptions options_;
     Tree tree_;
     Sampler sampler_;
+    CacheFolder cache_;
     std::unique_ptr<Accelerators> cards_;
 };
 

@@ -28,6 +28,11 @@ Result<const GpuModel*> simulated_model(const std::string& wanted, const std::st
                                 : "see `crater-probe models`");
 }
 
+Result<void> check_cached(const std::vector<std::string>& ids, const std::string& field) {
+    for (std::size_t i = 0; i < ids.size(); ++i) CRATER_TRY_VOID(check_id(ids[i], field + "[" + std::to_string(i) + "]"));
+    return {};
+}
+
 Result<void> check_simulated(const SimulatedNode& node, const std::string& field) {
     CRATER_TRY_VOID(check_id(node.name, field + ".name"));
     if (node.gpus.count > 0) {
@@ -48,7 +53,14 @@ Result<void> check_simulated(const SimulatedNode& node, const std::string& field
                     std::to_string(node.cpu.cores) + " cores are too few for " +
                         std::to_string(node.cpu.sockets) + " sockets",
                     field + ".cpu.cores");
-    return {};
+    CRATER_TRY_VOID(check_cached(node.cache.datasets, field + ".cache.datasets"));
+    return check_cached(node.cache.models, field + ".cache.models");
+}
+
+std::vector<CachedItem> cached_items(const std::vector<std::string>& ids) {
+    std::vector<CachedItem> out;
+    for (const auto& id : std::set<std::string>(ids.begin(), ids.end())) out.push_back({id, {}});
+    return out;
 }
 
 // The part of `total` that falls to `index` of `parts`; earlier ones take what does not divide.
@@ -168,6 +180,7 @@ Result<NodeInventory> simulated_inventory(const SimulatedNode& node) {
             out.gpus.push_back(simulated_card(node, *model, i));
     }
     for (const auto& [name, disk] : node.disks) out.disks.push_back(simulated_disk(name, disk));
+    out.cache = {cached_items(node.cache.datasets), cached_items(node.cache.models)};
     auto& held = out.enforcement;
     for (auto* by : {&held.cpu, &held.memory, &held.pids, &held.disk_io, &held.gpu_memory, &held.gpu_compute})
         *by = "simulated";

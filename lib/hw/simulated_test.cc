@@ -47,6 +47,17 @@ TEST(SimulatedNodes, are_read_as_the_guide_writes_them) {
     EXPECT_EQ(inventory->disks[0].latency, Micros(88));
 }
 
+TEST(SimulatedNodes, say_what_lies_in_their_cache) {
+    const auto nodes = read_simulated_nodes("simulated_nodes: [{name: n, cache: {datasets: [tokens, imagenet, tokens], models: [llama-7b:3]}}]");
+    ASSERT_TRUE(nodes) << nodes.error().text();
+    const auto inventory = simulated_inventory((*nodes)[0]);
+    EXPECT_EQ(inventory->cache.datasets, (std::vector<CachedItem>{{"imagenet", {}}, {"tokens", {}}}));
+    EXPECT_EQ(inventory->cache.models, (std::vector<CachedItem>{{"llama-7b:3", {}}}));
+    const auto bad = read_simulated_nodes("simulated_nodes: [{name: n, cache: {datasets: [a, .b]}}]");
+    ASSERT_FALSE(bad);
+    EXPECT_EQ(bad.error().field, "simulated_nodes[0].cache.datasets[1]");
+}
+
 TEST(SimulatedNodes, lay_out_cores_with_two_threads_over_domains) {
     const auto nodes =
         read_simulated_nodes("simulated_nodes: [{name: n, cpu: {sockets: 2, cores: 3}, memory_gib: 3}]");

@@ -19,6 +19,8 @@ constexpr ReasonRow reason_rows[] = {
      "目前没有节点有其所需的空闲内存。"},
     {Reason::waiting_for_disk, "waiting_for_disk", "No node has the disk it asks for free now.",
      "目前没有节点有其所需的空闲磁盘。"},
+    {Reason::waiting_for_data, "waiting_for_data", "No node has the data it requires in its cache now.",
+     "目前没有节点缓存有其要求的数据。"},
     {Reason::waiting_for_node, "waiting_for_node", "No node that may serve it takes work now.",
      "目前没有符合条件的节点接受新任务。"},
     {Reason::waiting_for_preemption, "waiting_for_preemption", "Jobs of lower priority are stopping to make room for it.",

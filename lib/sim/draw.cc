@@ -142,6 +142,27 @@ void draw_operations(Rng& rng, const JobKinds& kinds, int nodes, Millis length, 
     if (kinds.tenants) draw_quotas(rng, length, steps);
 }
 
+// Data that every node has and data that some have. Only the former is required: a day ends well when every job had its turn. Drawn by
+// chance of its own, so that the rest of a seed's day is the same with and without.
+void draw_data(std::uint64_t seed, Scenario& day) {
+    SeededRng rng(seed ^ 0xda7a);
+    if (rng.below(3) == 0) return;
+    for (hw::SimulatedNode& node : day.options.nodes) {
+        node.cache.datasets = {"everywhere"};
+        if (rng.below(2)) node.cache.datasets.emplace_back("somewhere");
+        if (rng.below(2)) node.cache.models.emplace_back("llama-7b:3");
+    }
+    for (Step& step : day.steps) {
+        if (step.act != Act::submit || rng.below(3)) continue;
+        step.spec.data_locality = rng.below(3) ? DataLocality::preferred : DataLocality::required;
+        step.spec.datasets = {"everywhere"};
+        if (step.spec.data_locality == DataLocality::required) continue;
+        if (rng.below(2)) step.spec.datasets.emplace_back("somewhere");
+        if (rng.below(2)) step.spec.models.emplace_back("llama-7b:3");
+        step.spec.prefer_low_utilization = rng.below(6) == 0;
+    }
+}
+
 // A quiet time before: what runs since then is waited for when its node is lost.
 void begin_earlier(Rng& rng, const JobKinds& kinds, Scenario& day) {
     constexpr Millis settled{640'000};
@@ -170,6 +191,7 @@ Scenario draw(std::uint64_t seed) {
     draw_operations(rng, kinds, nodes, out.length, out.steps);
     out.faults = draw_faults(rng, nodes, out.length, out.steps);
     if (rng.below(6) == 0) begin_earlier(rng, kinds, out);
+    draw_data(seed, out);
     return tidied(std::move(out));
 }
 

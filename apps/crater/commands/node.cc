@@ -52,6 +52,14 @@ void print_node(const Context& context, const Json& view) {
             if (how.is_string()) enforced += (enforced.empty() ? "" : ", ") + limit + ": " + how.get<std::string>();
         line("Enforcement", enforced);
     }
+    for (const auto& [kind, title] : {std::pair{"datasets", "Datasets"}, {"models", "Models"}}) {
+        std::string cached;
+        for (const Json& item : inventory.value("cache", Json::object()).value(kind, Json::array())) {
+            const double size = number(item, "size_bytes");
+            cached += (cached.empty() ? "" : ", ") + text(item, "id") + (size > 0 ? " (" + bytes_text(size) + ")" : "");
+        }
+        line(title, cached);
+    }
     for (const Json& card : node.value("cards", Json::array()))
         line("Card " + text(card, "index"),
              fmt::format("{}, {} of {} MiB allocated, {} % used{}", text(card, "model"), amount_text(number(card, "memory_allocated_mib")),

@@ -32,14 +32,14 @@ void add_queue(CLI::App& app, Context& context) {
     };
     auto options = std::make_shared<Options>();
     set->add_option("name", options->name, "Queue")->required();
-    set->add_option("--policy", options->policy, "price (the default), fragmentation, best_fit, binpack, spread or priority");
+    set->add_option("--policy", options->policy, "price (the default), fragmentation, best_fit, binpack, spread, affinity or priority");
     set->add_option("--order", options->order, "Who goes first among equal priorities: fair (the default), fifo, shortest or las");
     set->add_option("--preempt-factor", options->preempt_factor, "Order shortest or las: how many times a waiting job's key makes a running one give way");
     set->add_option("--reserved-gpu", options->reserved_gpu, "Cards kept for its jobs, lent to preemptible ones meanwhile");
     set->add_option("--priority", options->priority, "Of jobs that give none");
     set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
     set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
-    set->add_option("--weight", options->weights, "Policy binpack or spread: a weight of its own, as TERM=WEIGHT; may be repeated; \"\" for the policy's")
+    set->add_option("--weight", options->weights, "Policy binpack, spread or affinity: a weight of its own, as TERM=WEIGHT; may be repeated; \"\" for the policy's")
         ->check([](const std::string& text) { return std::string(text.empty() || text.find('=') != std::string::npos ? "" : "not TERM=WEIGHT: " + text); });
     set->callback([&context, options, set] {
         Client client(context);

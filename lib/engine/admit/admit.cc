@@ -4,6 +4,7 @@
 
 #include "admit/fill.h"
 #include "engine_impl.h"
+#include "explain/data_words.h"
 
 namespace crater::engine {
 namespace {
@@ -89,7 +90,7 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
         return fail(Code::unsatisfiable, "no node has registered yet", "",
                     "start crater-agent on a server, then submit again");
 
-    fill_request(*spec, cluster_, out.notes);
+    fill_request(*spec, request.profile.get(), cluster_, out.notes);
     // Who else is there does not matter on an empty cluster.
     const Shape shape = shape_of(*spec, request.queue, -1);
 
@@ -126,6 +127,10 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
                             " may hold at most " + row.words(ceiling.cap),
                         std::string(row.field), "ask for less, or have the quota raised");
         }
+    // Caches fill and empty while jobs wait, so that this is no reason to refuse it.
+    if (shape.data && shape.data->required)
+        if (std::none_of(order.begin(), order.end(), [&](int n) { return cluster_.node(n).present && missing_data_words(*shape.data, cluster_.node(n)).empty(); }))
+            out.notes.push_back("it waits until some node has all of its data in its cache: " + cached_where_words(*shape.data, cluster_));
     request.spec = std::move(spec);
     out.job = std::move(request);
     return out;

@@ -32,6 +32,41 @@ TEST_F(Admit, fills_cores_and_memory_from_the_smallest_ratio_and_says_so) {
     EXPECT_EQ(admitted->notes.size(), 2u);
 }
 
+TEST_F(Admit, fills_cores_and_memory_from_what_jobs_of_its_kind_used) {
+    engine.apply(NodeSet{make_node("n1", 8)});
+    EngineJob job = a_job("a").gpus(2000).cpu(0).memory(0);
+    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3500), .memory = Bytes(20 * gib)});
+    const auto admitted = engine.admit(job);
+    ASSERT_TRUE(admitted);
+    EXPECT_EQ(admitted->job.spec->resources.cpu.cores.value, 4000);
+    EXPECT_EQ(admitted->job.spec->resources.memory.size.value, 25 * gib);
+    ASSERT_EQ(admitted->notes.size(), 2u);
+    EXPECT_EQ(admitted->notes[0], "cpu.cores set to 4 cores: none were asked for, and the last jobs like it used up to 3.5 cores");
+    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3500)});
+    EXPECT_EQ(engine.admit(job)->job.spec->resources.memory.size.value, 128 * gib) << "what is not known, by the ratio";
+    EngineJob said = a_job("b").gpus(2000).cpu(1000).memory(gib);
+    said.profile = job.profile;
+    EXPECT_TRUE(engine.admit(said)->notes.empty());
+    EngineJob plain = a_job("c").cpu(0).memory(gib);
+    plain.profile = job.profile;
+    EXPECT_EQ(engine.admit(plain)->job.spec->resources.cpu.cores.value, 1000) << "only beside cards";
+}
+
+TEST_F(Admit, takes_jobs_whose_data_is_nowhere_yet_and_says_so) {
+    auto has = make_node("n1", 1);
+    has.cache.models = {{"llama-7b:3", {}}};
+    engine.apply(NodeSet{has});
+    auto job = a_job("a").gpus(1000);
+    job.spec.models = {"llama-7b:3"}, job.spec.data_locality = DataLocality::required;
+    EXPECT_TRUE(engine.admit(job)->notes.empty());
+    job.spec.datasets = {"imagenet"};
+    const auto admitted = engine.admit(job);
+    ASSERT_TRUE(admitted);
+    EXPECT_EQ(admitted->notes.at(0), "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node, model llama-7b:3 on 1 node");
+    job.spec.data_locality = DataLocality::preferred;
+    EXPECT_TRUE(engine.admit(job)->notes.empty());
+}
+
 TEST_F(Admit, gives_inference_two_to_four_cores_a_card) {
     engine.apply(NodeSet{make_node("n1", 8)});
     const auto admitted = engine.admit(a_job("a").gpus(1000).cpu(0).type(JobType::inference));

@@ -66,6 +66,22 @@ std::int64_t part_of(std::int64_t per_card, std::int64_t share, std::int64_t ste
     return std::max(step, amount / step * step);
 }
 
+void fill_from_profile(JobSpec& spec, const Profile& profile, std::vector<std::string>& notes) {
+    auto& resources = spec.resources;
+    const auto up = [](std::int64_t amount, std::int64_t step) { return std::max<std::int64_t>(1, (amount + step - 1) / step) * step; };
+    if (!resources.cpu.cores && profile.cpu) {
+        // Whole cores can be next to the card.
+        resources.cpu.cores = MilliCpu(up(profile.cpu->value, profile.cpu->value >= 1000 ? 1000 : cpu_step));
+        notes.push_back("cpu.cores set to " + core_words(resources.cpu.cores.value) + ": none were asked for, and the last jobs like it used up to " +
+                        core_words(profile.cpu->value));
+    }
+    if (!resources.memory.size && profile.memory) {
+        resources.memory.size = Bytes(up(profile.memory->value + profile.memory->value / 4, memory_step));
+        notes.push_back("memory.size set to " + bytes_words(resources.memory.size.value) + ": none was asked for, and the last jobs like it used up to " +
+                        bytes_words(profile.memory->value));
+    }
+}
+
 void fill_beside_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster,
                        std::vector<std::string>& notes) {
     if (spec.resources.cpu.cores && spec.resources.memory.size) return;
@@ -145,7 +161,7 @@ void round_gpu_memory(JobSpec& spec, const Shape& shape, const Cluster& cluster,
 
 }  // namespace
 
-void fill_request(JobSpec& spec, const Cluster& cluster, std::vector<std::string>& notes) {
+void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster, std::vector<std::string>& notes) {
     if (auto& gpu = spec.resources.gpu;
         !gpu.count && (gpu.memory || gpu.compute || gpu.exclusive || !gpu.model.empty())) {
         gpu.count = MilliGpu(1000);
@@ -153,6 +169,7 @@ void fill_request(JobSpec& spec, const Cluster& cluster, std::vector<std::string
     }
     const Shape shape = make_shape(spec, Policy::best_fit, cluster, {});
     if (shape.cards > 0) {
+        if (profile) fill_from_profile(spec, *profile, notes);
         fill_beside_cards(spec, shape, cluster, notes);
         round_gpu_memory(spec, shape, cluster, notes);
     } else {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "engine_impl.h"
+#include "explain/data_words.h"
 #include "explain/found.h"
 
 namespace crater::engine {
@@ -143,6 +144,7 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
     } else if (found.binding) {
         out.summary = sentence(shape, row, right_kind, out);
     }
+    if (shape.data && shape.data->required) out.summary += " " + data_sentence(shape);
 
     const Survey::Bar* bar = nullptr;
     for (const auto& candidate : survey.bars())
@@ -214,6 +216,18 @@ std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row
             return text + ".";
         }
     return std::string(row.help);
+}
+
+// What it requires of caches narrows the choice, whatever is lacking in the end.
+std::string Engine::Impl::data_sentence(const Shape& shape) const {
+    const WantedData& wanted = *shape.data;
+    const auto& nodes = cluster_.by_name();
+    const auto all = std::count_if(nodes.begin(), nodes.end(), [&](int n) {
+        return cluster_.node(n).present && missing_data_words(wanted, cluster_.node(n)).empty();
+    });
+    const bool several = wanted.datasets.size() + wanted.models.size() > 1;
+    return "It runs only where its data is: " + cached_where_words(wanted, cluster_) +
+           (several ? "; all of it on " + (all == 0 ? std::string("none") : count_words(all, "node", "nodes")) : "") + ".";
 }
 
 // For each amount asked for, the node that has most of it free.

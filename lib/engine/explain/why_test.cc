@@ -50,6 +50,39 @@ TEST_F(Explain, says_how_many_are_ahead_of_a_job_that_would_fit) {
     EXPECT_EQ(engine.why("second", noon)->binding, "order");
 }
 
+TEST_F(Explain, says_where_the_data_is_that_a_job_requires) {
+    auto has = make_node("n2", 2);
+    has.cache.datasets = {{"imagenet", {}}};
+    engine.apply(NodeSet{make_node("n1", 2)});
+    engine.apply(NodeSet{has});
+    auto job = a_job("a").gpus(2000);
+    job.spec.datasets = {"imagenet"}, job.spec.data_locality = DataLocality::required;
+    add(job);
+    EXPECT_EQ(engine.pass(noon).placements.size(), 1u);
+    auto second = job;
+    second.job.id = "b";
+    add(second);
+    engine.pass(noon);
+    auto why = engine.why("b", noon, {.nodes = true});
+    EXPECT_EQ(why->binding, "gpu_count");
+    EXPECT_EQ(why->summary,
+              "Needs 2 whole cards on one node; the 1 node of its kind has at most 0 free on one. It runs only where its data is: dataset imagenet is cached on 1 node.");
+    EXPECT_EQ(why->nodes.at(0).filter, "data_locality");
+    EXPECT_EQ(why->nodes.at(0).detail, "does not have dataset imagenet in its cache");
+    EXPECT_EQ(why->holders.at(0).job, "a");
+
+    auto third = job;
+    third.job.id = "c";
+    third.spec.models = {"llama-7b:3"};
+    add(third);
+    engine.pass(noon);
+    why = engine.why("c", noon);
+    EXPECT_EQ(why->binding, "data_locality");
+    EXPECT_EQ(why->summary,
+              "n1: does not have dataset imagenet, model llama-7b:3 in its cache; 1 other node likewise. It runs only where its data is: dataset imagenet is cached on 1 "
+              "node, model llama-7b:3 on no node; all of it on none.");
+}
+
 TEST_F(Explain, unknown_jobs_are_not_found) {
     const auto why = engine.why("nobody", noon);
     ASSERT_FALSE(why);

@@ -23,7 +23,8 @@ constexpr Ranking ranking_of(Policy policy) {
         case Policy::fragmentation:
         case Policy::price: return Ranking::learned;
         case Policy::binpack:
-        case Policy::spread: break;
+        case Policy::spread:
+        case Policy::affinity: break;
     }
     return Ranking::weighted;
 }

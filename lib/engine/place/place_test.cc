@@ -264,7 +264,7 @@ TEST_F(Place, a_queue_has_weights_of_its_own) {
         EXPECT_TRUE(trace && !trace->candidates.empty());
         return trace->candidates.at(0);
     };
-    const PlacementWeights load_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .interconnect = 0, .load = 7, .numa = 0};
+    const PlacementWeights load_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 0, .interconnect = 0, .load = 7, .numa = 0};
     auto cards = load_alone, cores = load_alone;
     cards.w_cpu = cards.w_mem = cards.w_disk = 0;
     cores.w_gpu = cores.w_mem = cores.w_disk = 0;
@@ -277,6 +277,96 @@ TEST_F(Place, a_queue_has_weights_of_its_own) {
     EXPECT_EQ(goes_to({}).node, "n2") << "the policy's own weights";
     EXPECT_EQ(goes_to({.fit = 100, .load = 0}).node, "n1") << "the fewest cards are left there";
     EXPECT_GT(goes_to({.fit = 100, .load = 0}).terms.size(), 2u);
+}
+
+// Data that is preferred draws a job of any queue to where most of it is; what is required keeps it away from everywhere else.
+TEST_F(Place, jobs_go_to_their_data) {
+    add_queue(engine, "near", Policy::affinity);
+    add_queue(engine, "wide", Policy::spread);
+    auto some = make_node("n2", 4), all = make_node("n3", 4);
+    some.cache.datasets = {{"imagenet", {}}};
+    all.cache = {{{"imagenet", {}}, {"tokens", {}}}, {{"llama-7b:3", Bytes(13 * gib)}}};
+    node(make_node("n1", 4));
+    node(some);
+    node(all);
+    int next = 0;
+    const auto goes_to = [&](const std::string& queue, std::vector<std::string> datasets, std::vector<std::string> models, DataLocality how) {
+        auto job = a_job("j" + std::to_string(next++)).gpus(1000).queue(queue);
+        job.spec.datasets = std::move(datasets), job.spec.models = std::move(models), job.spec.data_locality = how;
+        const auto trace = engine.would_place(job, noon);
+        return trace->candidates.empty() ? std::string() : trace->candidates[0].node;
+    };
+    for (const char* queue : {"training", "near", "wide"}) {
+        EXPECT_EQ(goes_to(queue, {}, {}, DataLocality::preferred), "n1") << queue;
+        EXPECT_EQ(goes_to(queue, {"tokens", "imagenet"}, {}, DataLocality::preferred), "n3") << queue;
+        EXPECT_EQ(goes_to(queue, {}, {"llama-7b:3"}, DataLocality::preferred), "n3") << queue;
+        EXPECT_EQ(goes_to(queue, {"imagenet"}, {}, DataLocality::required), "n2") << queue;
+        EXPECT_EQ(goes_to(queue, {"imagenet"}, {"llama-7b:3"}, DataLocality::required), "n3") << queue;
+        EXPECT_EQ(goes_to(queue, {"llama-7b:3"}, {}, DataLocality::required), "") << "a model is no dataset";
+    }
+    auto job = a_job("told").gpus(1000);
+    job.spec.datasets = {"imagenet", "tokens"};
+    const auto trace = engine.would_place(job, noon);
+    std::map<std::string, double> parts;
+    for (const auto& candidate : trace->candidates)
+        for (const auto& term : candidate.terms)
+            if (term.name == "dataset_locality") parts[candidate.node] = term.value;
+    EXPECT_EQ(parts, (std::map<std::string, double>{{"n1", 0}, {"n2", 0.5}, {"n3", 1}}));
+    for (const auto& term : trace->candidates[0].terms) EXPECT_NE(term.name, "model_cache") << "it names no model";
+}
+
+TEST_F(Place, a_cache_that_changes_leaves_what_runs_and_what_was_measured_alone) {
+    auto real = make_node("n1", 2);
+    real.cache.datasets = {{"imagenet", {}}};
+    node(real);
+    auto job = a_job("a").gpus(1000);
+    job.spec.datasets = {"imagenet"}, job.spec.data_locality = DataLocality::required;
+    auto late = job;
+    late.job.id = "b";
+    EXPECT_EQ(run({job}).placements.size(), 1u);
+    NodeSample busy{.at = noon, .cpu_percent = 90};
+    engine.apply(LoadSampled{"n1", busy});
+    real.cache.datasets.clear();
+    engine.apply(NodeSet{real});
+    EXPECT_EQ(engine.book("n1")->tasks, 1);
+    EXPECT_EQ(run({late}).placements.size(), 0u);
+    EXPECT_EQ(engine.why("b", noon)->binding, "data_locality");
+    real.cache.datasets = {{"imagenet", {}}};
+    engine.apply(NodeSet{real});
+    EXPECT_TRUE(engine.wants_pass());
+    EXPECT_EQ(engine.pass(noon).placements.size(), 0u);
+    EXPECT_EQ(engine.why("b", noon)->binding, "cpu_load") << "what was measured stands";
+    busy.cpu_percent = 10;
+    engine.apply(LoadSampled{"n1", busy});
+    EXPECT_EQ(engine.pass(noon).placements.size(), 1u);
+}
+
+TEST_F(Place, warm_cards_and_nodes_with_faults_come_last) {
+    add_queue(engine, "wide", Policy::spread);
+    auto faulty = make_node("n1", 4);
+    faulty.gpus[3].healthy = false;
+    node(faulty);
+    node(make_node("n2", 4));
+    node(make_node("n3", 4));
+    NodeSample warm{.at = noon}, cool{.at = noon};
+    for (int c = 0; c < 4; ++c) {
+        warm.gpus.push_back({.index = c, .temperature_celsius = 88});
+        cool.gpus.push_back({.index = c, .utilization_percent = 60, .temperature_celsius = 50});
+    }
+    engine.apply(LoadSampled{"n2", warm});
+    engine.apply(LoadSampled{"n3", cool});
+    const PlacementWeights health_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 1, .interconnect = 0, .load = 0, .numa = 0};
+    engine.apply(QueueSet{{.name = "wide", .policy = Policy::spread, .weights = health_alone}});
+    const auto trace = engine.would_place(a_job("a").gpus(1000).queue("wide"), noon);
+    ASSERT_EQ(trace->candidates.size(), 3u);
+    EXPECT_EQ(trace->candidates[0].node, "n3");
+    EXPECT_EQ(trace->candidates[1].node, "n1");
+    EXPECT_NEAR(trace->candidates[1].score, 0.75, 1e-6);
+    EXPECT_NEAR(trace->candidates[2].score, 0.25, 1e-6);
+
+    auto standby = a_job("standby").gpus(1000);
+    standby.spec.prefer_low_utilization = true;
+    EXPECT_NE(engine.would_place(standby, noon)->candidates.at(0).node, "n3") << "its cards are in use";
 }
 
 TEST_F(Place, work_without_a_gpu_stays_off_gpu_nodes_while_others_have_room) {

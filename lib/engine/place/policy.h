@@ -10,9 +10,12 @@
 
 namespace crater::engine {
 
+struct Shape;
+
 bool packs(Policy policy);  // fills nodes: the load and capacity terms are turned round
-// Weights in the order of score::table(): those of the policy; and with what a queue has instead.
-std::span<const double> preset_of(Policy policy);
-std::vector<double> weights_of(Policy policy, const PlacementWeights& own);
+// Weights in the order of score::table(): those of the policy for a shape that no special term is about (score::Score::asked); and for
+// any shape, with what a queue has instead.
+std::span<const double> usual_weights(Policy policy);
+std::vector<double> weights_of(Policy policy, const PlacementWeights& own, const Shape& shape);
 
 }  // namespace crater::engine

@@ -21,9 +21,16 @@ struct Yard {
             const bool small = !one_type && n % 3 == 0;
             NodeInventory node = make_node("n" + std::to_string(n), n % 5 == 4 ? 0 : small ? 2 : 4, n % 2 + 1, small ? 16384 : 40960,
                                            small ? "t4" : "a100-pcie-40gb");
+            put_data(node);
             if (mixed && n == 5) node.gpus[1].model = "t4";
             cluster.set_node(std::make_shared<const NodeInventory>(node));
         }
+    }
+
+    void put_data(NodeInventory& node) {
+        node.cache = {};
+        for (const char* id : {"a", "b"})
+            if (rng.below(2)) node.cache.datasets.push_back({id, {}});
     }
 
     // Any request: parts, whole cards, several, none; of any policy.
@@ -42,6 +49,11 @@ struct Yard {
         }
         if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
         if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
+        if (rng.below(5) == 0) {
+            job.spec.datasets = {"b", rng.below(2) ? "a" : "b"};
+            job.spec.data_locality = static_cast<DataLocality>(rng.below(2));
+        }
+        job.spec.prefer_low_utilization = rng.below(10) == 0;
         PlacementWeights weights;
         if (rng.below(3) == 0) weights.fit = static_cast<double>(rng.below(9)), weights.load = 0.5, weights.w_cpu = static_cast<double>(rng.below(2));
         return make_shape(job.spec, policy, cluster,
@@ -60,7 +72,22 @@ struct Yard {
     }
 
     void change_something() {
-        switch (rng.below(12)) {
+        switch (rng.below(16)) {
+            case 2: {
+                NodeInventory inventory = *cluster.node(node()).inventory;
+                put_data(inventory);
+                cluster.set_cache(cluster.find(inventory.name), std::make_shared<const NodeInventory>(inventory));
+                break;
+            }
+            case 3: {
+                NodeSample sample{.at = {1}};
+                const int n = node();
+                for (const auto& gpu : cluster.node(n).inventory->gpus)
+                    sample.gpus.push_back({.index = gpu.index, .utilization_percent = static_cast<double>(rng.below(100)),
+                                           .temperature_celsius = static_cast<double>(60 + rng.below(40))});
+                cluster.set_sample(n, sample);
+                break;
+            }
             case 0: cluster.set_flags(node(), rng.below(2) == 0, false); break;
             case 1: {
                 NodeInventory inventory = *cluster.node(node()).inventory;
@@ -88,7 +115,7 @@ struct Yard {
 void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
     Yard yard(seed, one_type, mixed, overcommit);
     std::vector<int> known;
-    for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack})
+    for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack, Policy::affinity})
         for (int i = 0; i < 8; ++i) known.push_back(yard.shapes.take(yard.any_shape(policy)));
     for (int step = 0; step < 400; ++step) {
         const int shape = known[yard.rng.below(known.size())];

@@ -58,6 +58,27 @@ void read_disk(const DiskRequest& disk, Shape& shape) {
                        shape.disk_random_min || shape.disk_stability > 0;
 }
 
+std::shared_ptr<const WantedData> read_data(const JobSpec& spec) {
+    if (spec.datasets.empty() && spec.models.empty()) return nullptr;
+    auto out = std::make_shared<WantedData>();
+    out->required = spec.data_locality == DataLocality::required;
+    const auto take = [](DataKind kind, const std::vector<std::string>& ids, std::vector<std::string>& names, DataKeys& keys) {
+        names = ids;
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        for (const auto& id : names) keys.push_back(data_key(kind, id));
+    };
+    take(DataKind::dataset, spec.datasets, out->datasets, out->dataset_keys);
+    take(DataKind::model, spec.models, out->models, out->model_keys);
+    return out;
+}
+
+// Only terms can weigh what a job would rather have: where its queue's policy has none, the policy that is about that decides.
+Policy policy_for(const Shape& shape, Policy of_queue) {
+    const bool prefers = shape.low_utilization || (shape.data && !shape.data->required);
+    return prefers && ranking_of(of_queue) != Ranking::weighted ? Policy::affinity : of_queue;
+}
+
 std::string key_of(const Shape& s) {
     FactBytes bytes;
     for (const std::int64_t v : {std::int64_t{s.cards}, s.overcommit, s.part, s.gpu_memory, s.compute_cap,
@@ -79,6 +100,8 @@ std::string key_of(const Shape& s) {
     bytes.add(s.numa);
     bytes.add(s.policy);
     if (s.own_weights) bytes.add(s.own_weights->given);
+    bytes.add(s.low_utilization);
+    if (s.data) bytes.add(s.data->required), bytes.add(s.data->datasets), bytes.add(s.data->models);
     return bytes.bytes();
 }
 
@@ -184,12 +207,15 @@ Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, con
     if (spec.tasks > 1 && spec.topology.level != TopologyLevel::none) shape.topology = spec.topology;
     shape.image = !spec.image.empty();
     shape.numa = spec.numa_binding_policy;
-    shape.policy = policy;
+    shape.data = read_data(spec);
+    shape.low_utilization = spec.prefer_low_utilization;
+    policy = shape.policy = policy_for(shape, policy);
     shape.overcommit = around.overcommit;
     if (ranking_of(policy) == Ranking::weighted) {
-        shape.weights = preset_of(policy);
-        if (around.weights && *around.weights != PlacementWeights{}) {
-            shape.own_weights = std::make_shared<const OwnWeights>(*around.weights, weights_of(policy, *around.weights));
+        shape.weights = usual_weights(policy);
+        const PlacementWeights given = around.weights ? *around.weights : PlacementWeights{};
+        if (given != PlacementWeights{} || shape.data || shape.low_utilization) {
+            shape.own_weights = std::make_shared<const OwnWeights>(given, weights_of(policy, given, shape));
             shape.weights = shape.own_weights->terms;
         }
     }

@@ -32,7 +32,7 @@ struct CardNeed {
     }
 };
 
-// What a queue says of weights itself, and what that makes of its policy's.
+// What a queue says of weights itself, and what that and the terms that concern the shape make of its policy's.
 struct OwnWeights {
     PlacementWeights given;
     std::vector<double> terms;
@@ -59,6 +59,8 @@ struct Shape {
 
     NodeConstraint node;
     std::vector<Toleration> tolerations;
+    std::shared_ptr<const WantedData> data;  // null: it names none
+    bool low_utilization = false;
     std::int64_t length = 0;  // minutes it may run (minutes_up); 0: not said, or no node has maintenance ahead
     int crowd = -1;           // when anybody could be in its way
     bool crowd_apart = false;  // two jobs of this crowd share no node
@@ -68,7 +70,7 @@ struct Shape {
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
     std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
-    std::shared_ptr<const OwnWeights> own_weights;  // its queue's; null: it has none
+    std::shared_ptr<const OwnWeights> own_weights;  // null: the usual ones of its policy
     // Of a weighted policy, in the order of score::table(): its preset, or within own_weights.
     std::span<const double> weights;
 

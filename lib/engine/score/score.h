@@ -14,6 +14,7 @@ struct Score {
     std::string_view name;
     std::string_view help;
     double (*value)(const Look&, const Choice&);
+    bool (*asked)(const Shape&) = nullptr;  // null: it is about every shape; others leave it out
 };
 
 std::span<const Score* const> table();  // by name

@@ -14,6 +14,11 @@ int thousandths(double part) { return static_cast<int>(std::lround(std::clamp(pa
 
 }  // namespace
 
+std::int8_t heat_step(double celsius) {
+    if (!(celsius > 70)) return 0;  // nor when it is no number
+    return static_cast<std::int8_t>(std::min((celsius - 70) / 5, static_cast<double>(heat_steps)));
+}
+
 std::int64_t overcommit_of(double ratio) { return std::llround(std::clamp(ratio, 1.0, 10.0) * 1000); }
 
 void Cluster::find_overcommit() { overcommit_ = std::max(overcommit_of(settings_.memory_overcommit_ratio), queue_overcommit_); }
@@ -127,11 +132,13 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
     live.disk = thousandths(sample.disk_busy_percent / 100);
     live.gpus.assign(node.cards.size(), 0);
     live.card_memory.assign(node.cards.size(), -1);
+    live.heat.assign(node.cards.size(), 0);
     for (const auto& gpu : sample.gpus)
         for (std::size_t c = 0; c < node.cards.size(); ++c)
             if (node.cards[c].index == gpu.index) {
                 live.gpus[c] = thousandths(gpu.utilization_percent / 100);
                 live.card_memory[c] = gpu.memory_used.value;
+                live.heat[c] = heat_step(gpu.temperature_celsius);
             }
     live.disk_rate = sample.disk_read.value + sample.disk_write.value;
     live.at = sample.at;
@@ -150,6 +157,7 @@ bool Cluster::set_sample(int n, const NodeSample& sample) {
     compare(node.live.disk, live.disk, settings_.disk_io_threshold);
     for (std::size_t c = 0; c < live.gpus.size(); ++c)
         compare(c < node.live.gpus.size() ? node.live.gpus[c] : 0, live.gpus[c], settings_.gpu_threshold);
+    for (std::size_t c = 0; c < live.heat.size(); ++c) changed |= node.live.heat_of(c) != live.heat_of(c);
     changed |= node.live.above_watermark != live.above_watermark;
     eased |= (node.live.above_watermark & ~live.above_watermark) != 0;
     if (!changed) {

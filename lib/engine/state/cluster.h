@@ -38,6 +38,8 @@ class Cluster {
 
     // Nothing may be booked on the node while its hardware is exchanged.
     int set_node(std::shared_ptr<const NodeInventory> inventory);
+    // The same node with other data in its cache: what was measured of it stands.
+    void set_cache(int n, std::shared_ptr<const NodeInventory> inventory);
     void remove_node(int n);
     void set_flags(int n, bool draining, bool lost);
     void set_taints(int n, std::vector<Taint> taints);
@@ -111,6 +113,7 @@ class Cluster {
     void build_cards(Node& node);
     void make_columns(Node& node);
     void set_reserve(Node& node);
+    static void find_data(Node& node);
     int intern(const CardType& type);
     int card_position(Node& node, const GpuSlice& slice);
     CardSlice card_slice(Node& node, const GpuSlice& slice);

@@ -66,7 +66,23 @@ void Cluster::build(Node& node) {
         disk.stability = d.iops_stability_ratio;
         node.disks.push_back(std::move(disk));
     }
+    find_data(node);
     make_columns(node);
+}
+
+void Cluster::find_data(Node& node) {
+    node.data.clear();
+    for (const auto& item : node.inventory->cache.datasets) node.data.push_back(data_key(DataKind::dataset, item.id));
+    for (const auto& item : node.inventory->cache.models) node.data.push_back(data_key(DataKind::model, item.id));
+    std::sort(node.data.begin(), node.data.end());
+}
+
+void Cluster::set_cache(int n, std::shared_ptr<const NodeInventory> inventory) {
+    Node& node = at(n);
+    node.inventory = std::move(inventory);
+    find_data(node);
+    ++node.hardware_version;
+    touch(n);
 }
 
 void Cluster::set_reserve(Node& node) {

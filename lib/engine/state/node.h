@@ -10,6 +10,7 @@
 
 #include "crater/model/node.h"
 #include "state/board.h"
+#include "state/data.h"
 #include "state/partitions.h"
 
 namespace crater::engine {
@@ -48,15 +49,21 @@ struct DiskUnit {
     bool gone = false;
 };
 
+// Temperatures of cards, in steps of 5 °C from 70 on.
+inline constexpr int heat_steps = 4;
+std::int8_t heat_step(double celsius);
+
 // Live use in thousandths. Zero for simulated nodes and until the first sample.
 struct Live {
     Mask above_watermark = 0;  // cards whose real use is
     int cpu = 0, memory = 0, disk = 0;
     std::vector<int> gpus;  // by card position
+    std::vector<std::int8_t> heat;  // by card position, in steps; none: not known
     std::vector<std::int64_t> card_memory;  // MiB in real use, by card position; -1: not known
     std::int64_t disk_rate = 0;             // bytes/s
     Instant at;                             // of the sample; 0: there was none
 
+    int heat_of(std::size_t card) const { return card < heat.size() ? heat[card] : 0; }
     std::int64_t memory_on(std::size_t card) const { return card < card_memory.size() ? card_memory[card] : -1; }
 };
 
@@ -83,6 +90,7 @@ struct alignas(64) Node {
     std::vector<std::shared_ptr<const Partitions>> partitions;  // by card, where any has them
     std::vector<DiskUnit> disks;
     std::vector<Taint> taints;
+    DataKeys data;  // in its cache
     std::vector<Maintenance> windows;  // by start
     // Minutes for which a job may run that starts now, a step of `minutes_down`; closed: it takes none. Kept current by Cluster::advance.
     static constexpr std::int64_t closed = -1;

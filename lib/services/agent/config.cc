@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "crater/agent/agent.h"
@@ -42,6 +43,13 @@ Result<void> check_pool(const ResourcePool& pool, const std::string& at) {
 
 }  // namespace
 
+std::string cache_root(const Config& config) {
+    constexpr const char* usual = "/crater-cache";
+    if (!config.cache.path.empty()) return config.cache.path;
+    std::error_code error;
+    return std::filesystem::is_directory(usual, error) ? usual : config.data + "/cache";
+}
+
 std::vector<std::string> changed_settings(const Config& a, const Config& b) { return codec::changed_fields(a, b); }
 
 Result<Config> read_config(std::string_view yaml) {
@@ -57,6 +65,8 @@ Result<Config> read_config(std::string_view yaml) {
     for (std::size_t i = 0; i < config.resource_pools.size(); ++i)
         CRATER_TRY_VOID(check_pool(config.resource_pools[i], "resource_pools[" + std::to_string(i) + "]"));
     if (!config.log_level.empty()) CRATER_TRY_VOID(log::parse_level(config.log_level));
+    if (!config.cache.path.empty() && !config.cache.path.starts_with('/'))
+        return fail(Code::invalid, shown(config.cache.path) + " is not an absolute path", "cache.path", "such as /crater-cache");
     if (config.heartbeat_interval >= config.heartbeat_timeout)
         return fail(Code::invalid, "must be shorter than heartbeat_timeout", "heartbeat_interval");
     return config;

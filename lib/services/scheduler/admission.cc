@@ -179,7 +179,7 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     const auto first_of = [&](const std::string& id) { return array ? id + ".0" : id; };
     std::string id = command.task_id;
     while (id.empty() || find(first_of(id)) || (command.task_id.empty() && (read_.job(id) || read_.job(first_of(id))))) id = make_id("job", env_.rng);
-    auto admitted = engine_.admit(std::move(*resolved));
+    auto admitted = admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));
     if (auto good = check_quota_policy(*admitted->job.spec); !good) return reply(fail(std::move(good.error())));
     if (command.spec.type == JobType::unset)
@@ -201,6 +201,19 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     }
     audit(command.actor, "submit", id, admitted->job.spec->name);
     reply_submitted(first_of(id), true, std::move(reply));
+}
+
+// Of which kind a job is is known once its request is rounded; then what it leaves open beside its cards is filled from what its kind used,
+// where some node could give that.
+Result<engine::Engine::Admitted> Scheduler::Impl::admit(engine::EngineJob job) const {
+    CRATER_TRY(admitted, engine_.admit(job));
+    const Resources& asked = job.spec->resources;
+    const bool open = !asked.cpu.cores || !asked.memory.size;
+    if (!open || !admitted.job.spec->resources.gpu.count) return admitted;
+    job.profile = profiles_.of(Profiles::kind_of(admitted.job.tenant, *admitted.job.spec));
+    if (!job.profile) return admitted;
+    auto filled = engine_.admit(std::move(job));
+    return filled ? std::move(filled) : Result<engine::Engine::Admitted>(std::move(admitted));
 }
 
 // What jobs of its kind used is what it is expected to use, and its owner is told.
@@ -308,7 +321,7 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     if (!resolved) return reply(fail(std::move(resolved.error())));
     if (auto good = check_limits(*resolved, actor, std::max<std::int64_t>(1, spec.array)); !good) return reply(fail(std::move(good.error())));
     api::FitView view;
-    auto admitted = engine_.admit(std::move(*resolved));
+    auto admitted = admit(std::move(*resolved));
     if (admitted)
         if (auto good = check_quota_policy(*admitted->job.spec); !good) admitted = crater::fail(std::move(good.error()));
     if (!admitted) {

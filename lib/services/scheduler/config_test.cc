@@ -58,6 +58,10 @@ queues: [{name: training, plugins: [nvlink_first, spread_tenant=0.5]}]
 }
 
 TEST(Config, a_queue_weighs_terms_where_its_policy_adds_them_up) {
+    const auto near = read_config("queues: [{name: near, policy: affinity, weights: {dataset_locality: 5, modelCache: 0}}]");
+    ASSERT_TRUE(near) << near.error().text();
+    EXPECT_EQ(near->queues[0].policy, Policy::affinity);
+    EXPECT_EQ(near->queues[0].weights, (PlacementWeights{.dataset_locality = 5, .model_cache = 0}));
     const auto config = read_config("queues: [{name: batch, policy: binpack, weights: {fit: 4, numa: 0, w_gpu: 0.7, ssdIops: 1}}]");
     ASSERT_TRUE(config) << config.error().text();
     EXPECT_EQ(config->queues[0].weights, (PlacementWeights{.fit = 4, .numa = 0, .w_gpu = 0.7, .ssd_iops = 1}));

@@ -269,6 +269,7 @@ class Scheduler::Impl {
 
     // ---- admission.cc ----
     void ensure_tenant(const std::string& path);
+    Result<engine::Engine::Admitted> admit(engine::EngineJob job) const;
     void add_profile(engine::Engine::Admitted& admitted) const;
     // Takes a job in that was admitted. `index`: of an array, or -1.
     void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id, std::int64_t index,

@@ -35,6 +35,35 @@ TEST(Nodes, a_link_that_breaks_for_a_moment_changes_nothing) {
     EXPECT_EQ(a.launches.size(), 2u);
 }
 
+TEST(Nodes, a_job_waits_for_its_data_and_runs_where_it_comes_to_lie) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    FakeAgent& b = w.add_agent("n2");
+    JobSpec spec = gpu_job();
+    spec.datasets = {"imagenet"};
+    spec.data_locality = DataLocality::required;
+    const std::string id = w.submit(spec);
+    ASSERT_FALSE(w.job(id)->notes().empty());
+    EXPECT_EQ(w.job(id)->notes().back(), "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node");
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(id), State::pending);
+    EXPECT_EQ(w.job(id)->status().reason, Reason::waiting_for_data);
+    const std::string before = w.submit(gpu_job(4));
+    EXPECT_EQ(w.job(before)->row().nodes, std::vector<std::string>{"n1"});
+
+    b.inventory().cache.datasets = {{"imagenet", Bytes(150ll << 30)}};
+    b.send_register();
+    w.run(seconds(1));
+    EXPECT_EQ(w.state(id), State::running);
+    EXPECT_EQ(w.job(id)->row().nodes, std::vector<std::string>{"n2"});
+    EXPECT_EQ(w.scheduler->read().node("n2")->inventory.cache.datasets.at(0).id, "imagenet");
+    w.restart();
+    EXPECT_EQ(w.state(id), State::running);
+    const std::string next = w.submit(spec);
+    EXPECT_EQ(w.job(next)->row().nodes, std::vector<std::string>{"n2"});
+    EXPECT_EQ(a.launches.size(), 1u);
+}
+
 TEST(Nodes, a_launch_that_was_never_received_is_sent_again_as_the_same_attempt) {
     TestWorld w;
     FakeAgent& a = w.add_agent("n1");

@@ -59,6 +59,29 @@ TEST(Profiles, what_finished_jobs_used_is_expected_of_the_next_like_them) {
         << "it is stored";
 }
 
+TEST(Profiles, what_a_job_leaves_open_beside_its_cards_is_filled_from_what_its_kind_used) {
+    TestWorld w;
+    FakeAgent& agent = real_agent(w, "n1");
+    JobSpec open = gpu_job();
+    open.resources.cpu.cores = {};
+    open.resources.memory.size = {};
+    const auto asked = [&](const std::string& id) { return w.job(id)->spec()->resources; };
+    const std::string first = w.submit(open);
+    EXPECT_EQ(asked(first).cpu.cores, MilliCpu(4'000)) << "a card's part of the node";
+    EXPECT_EQ(asked(first).memory.size, Bytes(16ll << 30));
+    agent.use(agent.launches.back(), 1.4, 2ll << 30, 1000);
+    w.run();
+    agent.finish(agent.launches.back());
+    w.run(seconds(1));
+    const std::string second = w.submit(open);
+    EXPECT_EQ(asked(second).cpu.cores, MilliCpu(2'000));
+    EXPECT_EQ(asked(second).memory.size, Bytes(5ll << 29)) << "a quarter more";
+    EXPECT_EQ(w.job(second)->notes().at(0), "cpu.cores set to 2 cores: none were asked for, and the last jobs like it used up to 1.5 cores");
+    JobSpec said = open;
+    said.resources.cpu.cores = MilliCpu(3'000);
+    EXPECT_EQ(asked(w.submit(said)).cpu.cores, MilliCpu(3'000));
+}
+
 TEST(Profiles, only_the_last_runs_count_and_old_kinds_are_forgotten) {
     Profiles profiles;
     for (std::int64_t i = 0; i < 20; ++i) {

@@ -24,7 +24,7 @@ struct Row {
 constexpr Row rows[] = {
     {"quota", Reason::waiting_for_quota},           {"order", Reason::held_by_queue},    {"preemption", Reason::waiting_for_preemption},
     {"dependency", Reason::waiting_for_dependency}, {"gpu", Reason::waiting_for_gpu},    {"cpu", Reason::waiting_for_cpu},
-    {"memory", Reason::waiting_for_memory},         {"disk", Reason::waiting_for_disk},  {"node", Reason::waiting_for_node},
+    {"memory", Reason::waiting_for_memory},         {"data_locality", Reason::waiting_for_data}, {"disk", Reason::waiting_for_disk},  {"node", Reason::waiting_for_node},
     {"runtime", Reason::waiting_for_node},
 };
 
@@ -52,6 +52,9 @@ std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     alike.node = spec.node;
     alike.numa_binding_policy = spec.numa_binding_policy;
     alike.image = spec.image;
+    alike.data_locality = spec.data_locality;
+    alike.datasets = spec.datasets;
+    alike.models = spec.models;
     return job.kind = hash64(stored_value(alike)) | 1;
 }
 

@@ -257,6 +257,12 @@ export interface NodeInventory {
   enforcement?: Enforcement
   allow_unenforced?: boolean
   checkpoint_path?: string
+  cache?: { datasets?: CachedItem[]; models?: CachedItem[] }
+}
+
+export interface CachedItem {
+  id: string
+  size_bytes?: number
 }
 
 export interface NodeSample {

@@ -230,7 +230,8 @@ class Engine {
     // Takes a fact. Facts that contradict the state (an unknown job, a slice twice) are our own mistake and abort.
     void apply(const Event& event);
 
-    // Admission of a submit, nothing changed. Fills what the request leaves open (cores and memory per GPU, whole-card memory) and
+    // Admission of a submit, nothing changed. Fills what the request leaves open (cores and memory per GPU, by its profile where it brings
+    // one, whole-card memory) and
     // rounds GPU memory; `notes` says what was filled. Errors: unsatisfiable with the shortfall when no node could hold a task even
     // when empty, when the gang could not start on the empty cluster, or when the tenant's quota ceiling is below it.
     struct Admitted { EngineJob job; std::vector<std::string> notes; };

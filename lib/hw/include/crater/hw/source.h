@@ -22,7 +22,7 @@ class Source {
     virtual Result<NodeInventory> inventory() = 0;
     // Rates are over the time since the last call. What cannot be read is 0.
     virtual NodeSample sample(Instant now) = 0;
-    // Something that changes the inventory happened since it was last read (a card lost or back).
+    // Something that changes the inventory happened since it was last read (a card lost or back, other data in the cache).
     virtual bool changed() = 0;
 };
 
@@ -31,6 +31,7 @@ struct MachineOptions {
     std::string data_path = "/";  // the folder whose disk serves tasks
     std::int64_t reserved_cores = 0;
     std::string nvml_library = "libnvidia-ml.so.1";
+    std::string cache;            // root of the cache of datasets and models; empty = none
     std::string probe_config;     // probe-config.yaml (SPEC 2): values by hand win over measured over nominal; empty = none
 };
 // This machine. Absent parts (no NVML, no NUMA) are simply absent, never an error.
@@ -79,6 +80,14 @@ void describe(V& v, SimulatedDisk& d) {
     v.field("bandwidth", d.bandwidth, "Sequential bandwidth.");
     v.field("iops_stability_ratio", d.iops_stability_ratio, "min/max IOPS.", {.minimum = 0, .maximum = 1});
 }
+struct SimulatedCache {
+    std::vector<std::string> datasets, models;
+};
+template <class V>
+void describe(V& v, SimulatedCache& c) {
+    v.field("datasets", c.datasets, "Ids of datasets that lie in its cache.");
+    v.field("models", c.models, "Ids of models whose weights do.");
+}
 enum class SimulatedRuntime { none, process };
 inline std::span<const EnumName<SimulatedRuntime>> enum_names(SimulatedRuntime) {
     static constexpr EnumName<SimulatedRuntime> names[] = {{SimulatedRuntime::none, "none"}, {SimulatedRuntime::process, "process"}};
@@ -92,6 +101,7 @@ struct SimulatedNode {
     SimulatedCpu cpu;
     Bytes memory{64'000'000'000};
     std::map<std::string, SimulatedDisk> disks;
+    SimulatedCache cache;
     SimulatedRuntime runtime = SimulatedRuntime::none;
 };
 template <class V>
@@ -103,6 +113,7 @@ void describe(V& v, SimulatedNode& n) {
     v.field("cpu", n.cpu, "CPU.");
     v.field("memory", n.memory, "Memory.");
     v.field("disks", n.disks, "Disks by device name.");
+    v.field("cache", n.cache, "What its cache holds.");
     v.field("runtime", n.runtime, "none: a task occupies its slices for its duration; process: its command runs on this machine.");
 }
 struct SimulatedNodes {

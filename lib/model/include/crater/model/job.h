@@ -113,6 +113,14 @@ void describe(V& v, AntiAffinity& a) {
     v.field("spread_tasks", a.spread_tasks, "Each of its tasks on another node.");
 }
 
+// What the datasets and models that a job names mean for where it goes: to the nodes that have most of them in their cache, or to those
+// alone that have all of them.
+enum class DataLocality { preferred, required };
+inline std::span<const EnumName<DataLocality>> enum_names(DataLocality) {
+    static constexpr EnumName<DataLocality> names[] = {{DataLocality::preferred, "preferred"}, {DataLocality::required, "required"}};
+    return names;
+}
+
 enum class RestartPolicy { never, on_failure };
 inline std::span<const EnumName<RestartPolicy>> enum_names(RestartPolicy) {
     static constexpr EnumName<RestartPolicy> names[] = {
@@ -148,6 +156,9 @@ struct JobSpec {
     Topology topology;
     AntiAffinity anti_affinity;
     std::vector<Toleration> tolerations;
+    DataLocality data_locality = DataLocality::preferred;
+    std::vector<std::string> datasets, models;  // ids
+    bool prefer_low_utilization = false;
     std::optional<bool> preemptible;  // absent: the queue's default
     Millis grace_period{30'000};
     Millis max_queue_time{0};  // 0 = no limit
@@ -180,6 +191,10 @@ void describe(V& v, JobSpec& j) {
     v.field("topology", j.topology, "How near its tasks are to each other.");
     v.field("anti_affinity", j.anti_affinity, "Which tasks share no node.");
     v.field("tolerations", j.tolerations, "Taints of nodes that do not keep it away.");
+    v.field("data_locality", j.data_locality, "preferred: it goes where most of its data is cached; required: only where all of it is.");
+    v.field("datasets", j.datasets, "Ids of datasets that it reads.");
+    v.field("models", j.models, "Ids of models whose weights it loads.");
+    v.field("prefer_low_utilization", j.prefer_low_utilization, "It goes to nodes whose cards are really used least, for work that stands ready (warm pools).");
     v.field("preemptible", j.preemptible, "Whether it may be stopped for others; the queue's default when absent.");
     v.field("grace_period", j.grace_period, "Time between SIGTERM and SIGKILL.");
     v.field("max_queue_time", j.max_queue_time, "Longest wait wanted.");

@@ -133,6 +133,27 @@ void describe(V& v, Enforcement& e) {
     v.field("gpu_compute", e.gpu_compute, "GPU compute.");
 }
 
+// A dataset, or the weights of a model, that lie complete in the node's cache.
+struct CachedItem {
+    std::string id;
+    Bytes size;  // 0: not counted
+    bool operator==(const CachedItem&) const = default;
+};
+template <class V>
+void describe(V& v, CachedItem& c) {
+    v.field("id", c.id, "Id that jobs name it by.");
+    v.field("size_bytes", c.size, "Size in bytes; 0 when it was not counted.");
+}
+struct NodeCache {
+    std::vector<CachedItem> datasets, models;  // by id
+    bool operator==(const NodeCache&) const = default;
+};
+template <class V>
+void describe(V& v, NodeCache& c) {
+    v.field("datasets", c.datasets, "Datasets.");
+    v.field("models", c.models, "Models of which the weights are there.");
+}
+
 struct NodeInventory {
     std::string name;
     std::map<std::string, std::string> labels;
@@ -152,6 +173,7 @@ struct NodeInventory {
     Enforcement enforcement;
     bool allow_unenforced = false;
     std::string checkpoint_path;  // folder of the tasks' checkpoints, one folder a job below it
+    NodeCache cache;
 };
 template <class V>
 void describe(V& v, NodeInventory& n) {
@@ -175,6 +197,7 @@ void describe(V& v, NodeInventory& n) {
     v.field("enforcement", n.enforcement, "Which mechanism holds each limit.");
     v.field("allow_unenforced", n.allow_unenforced, "Tasks run even where a limit cannot be held; shown as advisory.");
     v.field("checkpoint_path", n.checkpoint_path, "Folder of the tasks' checkpoints, one folder a job below it.");
+    v.field("cache", n.cache, "Data that lie complete in its cache.");
 }
 
 // What keeps jobs away from a node that do not tolerate it. Set by operators, kept by the scheduler.

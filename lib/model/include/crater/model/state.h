@@ -45,7 +45,7 @@ State job_state(std::span<const State> tasks);
 // Why a state was entered, or why a job waits. Rows of one table with a sentence for people in English and Chinese.
 enum class Reason : std::uint8_t {
     none,
-    submitted, waiting_for_resources, waiting_for_gpu, waiting_for_cpu, waiting_for_memory, waiting_for_disk, waiting_for_node,
+    submitted, waiting_for_resources, waiting_for_gpu, waiting_for_cpu, waiting_for_memory, waiting_for_disk, waiting_for_data, waiting_for_node,
     waiting_for_preemption, waiting_for_quota, waiting_for_dependency, waiting_for_gang, held_by_queue,
     placed, launched, pulling, mounting, preheating, process_started,
     exit_zero, exit_nonzero, killed_by_signal, out_of_memory, gpu_out_of_memory, disk_full, start_failed,

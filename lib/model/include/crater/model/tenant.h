@@ -12,10 +12,10 @@
 
 namespace crater {
 
-enum class Policy { best_fit, binpack, spread, priority, fragmentation, price };
+enum class Policy { best_fit, binpack, spread, affinity, priority, fragmentation, price };
 inline std::span<const EnumName<Policy>> enum_names(Policy) {
     static constexpr EnumName<Policy> names[] = {{Policy::best_fit, "best_fit"}, {Policy::binpack, "binpack"},
-        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"},
+        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::affinity, "affinity"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"},
         {Policy::fragmentation, "fragmentation"}, {Policy::price, "price"}};
     return names;
 }
@@ -45,7 +45,7 @@ std::string to_text(const PluginUse& use);
 // Weights of a queue's own, over those that its policy is a preset of (terms) and those of the settings (parts of the terms load and capacity).
 // SPEC 3.2. Only policies that add weighted terms up have such.
 struct PlacementWeights {
-    std::optional<double> capacity, disk, fit, fragmentation, gpu_thrift, interconnect, load, numa;
+    std::optional<double> capacity, dataset_locality, disk, fit, fragmentation, gpu_thrift, health, interconnect, load, low_utilization, model_cache, numa;
     std::optional<double> w_gpu, w_cpu, w_mem, w_disk;
     std::optional<double> gpu_memory, cpu_cores, memory_bandwidth, ssd_iops;
     bool operator==(const PlacementWeights&) const = default;
@@ -55,12 +55,16 @@ template <class V>
 void describe(V& v, PlacementWeights& w) {
     const FieldOptions range{.minimum = 0, .maximum = placement_weight_max};
     v.field("capacity", w.capacity, "Of how much the node could still hold.", range);
+    v.field("dataset_locality", w.dataset_locality, "Of the part of its datasets that the node has in its cache.", range);
     v.field("disk", w.disk, "Of the steadiness of the disk.", range);
     v.field("fit", w.fit, "Of how exactly the task fills what is left.", range);
     v.field("fragmentation", w.fragmentation, "Of how little room for others it spoils.", range);
     v.field("gpu_thrift", w.gpu_thrift, "Of leaving GPUs to work that needs them.", range);
+    v.field("health", w.health, "Of how well the cards and the node are.", range);
     v.field("interconnect", w.interconnect, "Of the links between the cards it gets.", range);
     v.field("load", w.load, "Of how little of the node is in use, or how much where the policy packs.", range);
+    v.field("low_utilization", w.low_utilization, "Of how little the cards of the node are really used, for jobs that prefer it.", range);
+    v.field("model_cache", w.model_cache, "Of the part of its models whose weights the node has in its cache.", range);
     v.field("numa", w.numa, "Of cards and cores in one NUMA domain.", range);
     v.field("w_gpu", w.w_gpu, "GPU within load.", range);
     v.field("w_cpu", w.w_cpu, "CPU within load.", range);
@@ -89,7 +93,7 @@ template <class V>
 void describe(V& v, QueueSpec& q) {
     v.field("name", q.name, "Queue.", {.required = true});
     v.field("policy", q.policy, "How a node is chosen.");
-    v.field("weights", q.weights, "Weights of its own, with the policies binpack and spread; the others add no weighted terms up.");
+    v.field("weights", q.weights, "Weights of its own, with the policies binpack, spread and affinity; the others add no weighted terms up.");
     v.field("order", q.order, "Who goes first among jobs of the same priority.");
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");

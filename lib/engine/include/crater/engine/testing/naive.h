@@ -87,6 +87,18 @@ struct Naive {
         return false;
     }
 
+    static bool lies_in(const std::vector<CachedItem>& cache, const std::string& id) {
+        return std::any_of(cache.begin(), cache.end(), [&](const CachedItem& item) { return item.id == id; });
+    }
+    static bool lacks_data(const JobSpec& spec, const NodeInventory& node) {
+        if (spec.data_locality != DataLocality::required) return false;
+        for (const auto& id : spec.datasets)
+            if (!lies_in(node.cache.datasets, id)) return true;
+        for (const auto& id : spec.models)
+            if (!lies_in(node.cache.models, id)) return true;
+        return false;
+    }
+
     static std::int64_t nominal(const Gpu& gpu) { return gpu.model == "odd-40gb" ? 40960 : gpu.memory.value; }
     static std::int64_t round_up(std::int64_t amount, const Gpu& gpu) {
         const auto step = std::max<std::int64_t>(512, (nominal(gpu) + 31) / 32);
@@ -216,7 +228,7 @@ struct Naive {
         const auto& spec = *job.spec;
         const auto& want = spec.resources;
         const Used used = used_on(name, gone);
-        if (closed.contains(name) || kept_away(job, name, gone)) return false;
+        if (closed.contains(name) || kept_away(job, name, gone) || lacks_data(spec, node)) return false;
         for (const auto& [key, value] : spec.node.labels)
             if (!node.labels.contains(key) || node.labels.at(key) != value) return false;
         if (spec.node.exclusive ? used.tasks > 0 : used.exclusive) return false;

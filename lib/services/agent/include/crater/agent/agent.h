@@ -55,6 +55,16 @@ void describe(V& v, RetentionConfig& r) {
             {.minimum = 0, .maximum = 90});
 }
 
+struct CacheConfig {
+    std::string path;  // empty: /crater-cache where that is, else `data`/cache
+};
+template <class V>
+void describe(V& v, CacheConfig& c) {
+    v.field("path", c.path, "Root of the node's cache: dataset/ID and model/ID below it; /crater-cache where that is, else data/cache.");
+}
+// The folder that the configuration means.
+std::string cache_root(const struct Config& config);
+
 // /etc/crater/agent.yaml. SPEC 4.
 struct Config {
     std::vector<std::string> scheduler_endpoint;  // one or more; a single string is accepted
@@ -70,6 +80,7 @@ struct Config {
     Millis heartbeat_interval{10'000};  // the scheduler's value wins
     Millis heartbeat_timeout{30'000};
     RetentionConfig retention;
+    CacheConfig cache;
     std::string log_level;  // empty: --log-level's
 };
 template <class V>
@@ -87,6 +98,7 @@ void describe(V& v, Config& c) {
     v.field("heartbeat_interval", c.heartbeat_interval, "How often to report; the scheduler's value wins.");
     v.field("heartbeat_timeout", c.heartbeat_timeout, "Silence after which the link is dialled again.");
     v.field("retention", c.retention, "How long what ended tasks left stays here.");
+    v.field("cache", c.cache, "Where datasets and models of which jobs know lie.");
     v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
 Result<Config> read_config(std::string_view yaml);

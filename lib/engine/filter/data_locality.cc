@@ -1,0 +1,31 @@
+#include "explain/data_words.h"
+#include "filter/filter.h"
+
+namespace crater::engine::filter {
+namespace {
+
+bool data_locality_asked(const Shape& shape) { return shape.data && shape.data->required; }
+
+// What an empty cluster could hold has nothing to do with what lies in caches: that comes and goes.
+bool data_locality_passes(const Look& look) {
+    if (look.when == When::empty) return true;
+    const auto& has = look.node.data;
+    const auto all = [&](const DataKeys& keys) { return std::all_of(keys.begin(), keys.end(), [&](std::uint64_t key) { return has_key(has, key); }); };
+    return all(look.shape.data->dataset_keys) && all(look.shape.data->model_keys);
+}
+
+std::string data_locality_says(const Look& look) { return missing_data_words(*look.shape.data, look.node); }
+
+}  // namespace
+
+extern const Filter data_locality;
+const Filter data_locality{24,
+                           Kind::fixed,
+                           "data_locality",
+                           "data_locality",
+                           "All datasets and models that the job requires are in the node's cache.",
+                           data_locality_asked,
+                           data_locality_passes,
+                           data_locality_says};
+
+}  // namespace crater::engine::filter
