@@ -5,11 +5,14 @@
 #include <bit>
 
 #include "place/level.h"
+#include "state/fetch.h"
 
 namespace crater::engine {
 namespace {
 
 constexpr std::size_t bytes_max = 96u << 20;
+constexpr std::size_t fetched_ahead = 6;  // nodes
+constexpr std::size_t node_looked_at = 256;  // bytes of it that most looks read
 
 struct Places {
     std::array<std::uint8_t, 64> place{};  // of a filter in the order, by its position in the table
@@ -35,7 +38,12 @@ void each_change(const Cluster& cluster, bool all, std::uint64_t& synced, F f) {
     const auto end = cluster.changes_end();
     const auto nodes = static_cast<std::size_t>(cluster.size());
     if (all || synced < cluster.changes_begin() || end - synced > nodes) {
-        for (const int n : cluster.by_name()) f(n, static_cast<std::size_t>(cluster.rank(n)));
+        const auto& by_name = cluster.by_name();
+        for (std::size_t rank = 0; rank < nodes; ++rank) {
+            if (const auto soon = rank + 2 * fetched_ahead; soon < nodes) fetch(&cluster.node(by_name[soon]), node_looked_at);
+            if (const auto next = rank + fetched_ahead; next < nodes) cluster.fetch_rows(by_name[next]);
+            f(by_name[rank], rank);
+        }
     } else {
         for (auto at = synced; at < end; ++at) f(cluster.change(at), static_cast<std::size_t>(cluster.rank(cluster.change(at))));
     }
