@@ -376,25 +376,30 @@ void Engine::Impl::Changes::looser_topology() {
 
 // Whether a class of a queue that is served no later than its own is considered before it.
 bool Engine::Impl::Changes::goes_first(int queue, const WaitClass& members) const {
+    if (queue != slot_.queue || members.priority > slot_.info.priority) return true;
     const Waiting& head = members.head();
-    if (head.job == slot_.position) return false;
-    return queue != slot_.queue || engine::turn_of(members, head) < e_.turn_of(slot_);
+    return head.job != slot_.position && engine::turn_of(members, head) < e_.turn_of(slot_);
 }
 
 // The heads of the classes that are considered before it, and whether their quota holds them back. Of its own queue those of a higher
 // priority come first.
 void Engine::Impl::Changes::look_ahead() {
     ahead_known_ = true;
+    std::vector<char> seen;  // by shape: one that has the quota goes first
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
             if (q == slot_.queue && members->priority < slot_.info.priority) break;
-            if (!goes_first(q, *members)) continue;
+            const bool capped = e_.tenants_.capped(members->tenant);
+            if (const auto shapes = static_cast<std::size_t>(members->shape) + 1; seen.size() < shapes) seen.resize(2 * shapes);
+            char& known = seen[static_cast<std::size_t>(members->shape)];
+            if ((known && !capped) || !goes_first(q, *members)) continue;
             const int head = members->head().job;
-            ahead_.push_back({members->shape, head, e_.tenants_.capped(members->tenant) && e_.least_ceiling(e_.job(head))});
+            const bool held_back = capped && e_.least_ceiling(e_.job(head));
+            if (!held_back && std::exchange(known, 1)) continue;
+            ahead_.push_back({members->shape, head, held_back});
         }
         if (q == slot_.queue) break;
     }
-    std::sort(ahead_.begin(), ahead_.end(), [](const Ahead& a, const Ahead& b) { return std::pair(a.shape, a.head) < std::pair(b.shape, b.head); });
 }
 
 bool Engine::Impl::Changes::overtakes(const Ahead& one, std::span<const int> ranks) {
@@ -409,13 +414,9 @@ bool Engine::Impl::Changes::overtakes(const Ahead& one, std::span<const int> ran
 // On these nodes, where something became free, or anywhere, where its quota did.
 bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) {
     if (overtook_ < ahead_.size() && overtakes(ahead_[overtook_], ranks)) return true;
-    int unfit = -1;
     for (std::size_t i = 0; i < ahead_.size(); ++i) {
-        const Ahead& one = ahead_[i];
-        if (!one.held_back && one.shape == unfit) continue;
         if (!afford()) return true;
-        if (overtakes(one, ranks)) return overtook_ = i, true;
-        if (!one.held_back) unfit = one.shape;
+        if (overtakes(ahead_[i], ranks)) return overtook_ = i, true;
     }
     return false;
 }

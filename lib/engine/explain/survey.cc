@@ -40,8 +40,8 @@ void each_change(const Cluster& cluster, bool all, std::uint64_t& synced, F f) {
     if (all || synced < cluster.changes_begin() || end - synced > nodes) {
         const auto& by_name = cluster.by_name();
         for (std::size_t rank = 0; rank < nodes; ++rank) {
-            if (const auto soon = rank + 2 * fetched_ahead; soon < nodes) fetch(&cluster.node(by_name[soon]), node_looked_at);
-            if (const auto next = rank + fetched_ahead; next < nodes) cluster.fetch_rows(by_name[next]);
+            if (const auto soon = rank + 2 * fetched_ahead; all && soon < nodes) fetch(&cluster.node(by_name[soon]), node_looked_at);
+            if (const auto next = rank + fetched_ahead; all && next < nodes) cluster.fetch_rows(by_name[next]);
             f(by_name[rank], rank);
         }
     } else {
