@@ -146,7 +146,7 @@ int run(int argc, char** argv) {
     std::vector<std::size_t> turns(places.size());
     std::iota(turns.begin(), turns.end(), std::size_t{0});
     for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng.below(i)]);
-    std::vector<double> costs, walls, scans, of_new_kind, after_change, unchanged;
+    std::vector<double> costs, walls, scans, of_new_kind, after_change, unchanged, estimates;
     std::set<const JobSpec*> kinds_asked;
     std::int64_t answered = 0, with_changes = 0, offered = 0, cut = 0, above = 0, above_again = 0, above_of_new_kind = 0;
     std::vector<std::pair<double, std::string>> slowest;
@@ -173,10 +173,13 @@ int run(int argc, char** argv) {
         fill_places();
         const std::string& id = places[place];
         const double wall = wall_seconds(), began = Cluster::cpu_seconds();
-        const auto why = bench.engine.why(id, noon);
+        const auto why = bench.engine.why(id, noon, {.estimate = false});
         const double cost = (Cluster::cpu_seconds() - began) * 1e6;
         costs.push_back(cost);
         walls.push_back((wall_seconds() - wall) * 1e6);
+        const double estimated = Cluster::cpu_seconds();
+        (void)bench.engine.estimate(id, noon);
+        estimates.push_back((Cluster::cpu_seconds() - estimated) * 1e6);
         const EngineJob& asked = jobs.at(id);
         const bool new_kind = kinds_asked.insert(asked.spec.get()).second;
         (new_kind ? of_new_kind : changed ? after_change : unchanged).push_back(cost);
@@ -189,7 +192,7 @@ int run(int argc, char** argv) {
             ++above;
             above_of_new_kind += new_kind;
             const double again = Cluster::cpu_seconds();
-            (void)bench.engine.why(id, noon);
+            (void)bench.engine.why(id, noon, {.estimate = false});
             above_again += Cluster::cpu_seconds() - again > 1e-3;
             slowest.emplace_back(cost, (new_kind ? "first of its kind, " : "") + std::to_string(asked.spec->tasks) + " tasks, " + why->binding + ": " + why->summary);
         }
@@ -217,7 +220,7 @@ int run(int argc, char** argv) {
     for (std::int64_t tries = 0; made < checks && tries < 4 * checks; ++tries) {
         const auto& id = order[rng.below(order.size())];
         const auto& was = jobs.at(id);
-        const auto why = bench.engine.why(id, noon);
+        const auto why = bench.engine.why(id, noon, {.estimate = false});
         if (why->changes.empty()) continue;
         const Change& change = why->changes[rng.below(why->changes.size())];
         JobSpec spec = *was.spec;
@@ -247,6 +250,8 @@ int run(int argc, char** argv) {
     print("cpu_us", costs);
     print("wall_us", walls);
     std::printf("\"cpu_us_first\": %.1f, ", costs.front());
+    std::printf("\"cpu_us_simulation_of_starts\": %.1f, ", estimates.front());
+    print("cpu_us_estimate", {estimates.begin() + 1, estimates.end()});
     print("cpu_us_first_of_its_kind", of_new_kind);
     print("cpu_us_after_a_change", after_change);
     print("cpu_us_nothing_changed", unchanged);

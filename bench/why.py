@@ -23,6 +23,7 @@ print(f"why: {result['answered_percent']:.1f} % of {result['asked']} answered; C
       f"(node by node {result['node_by_node_p50_us']:.0f} us)")
 first = result["cpu_us_first_of_its_kind"]
 print(f"the first question {result['cpu_us_first']:.0f} us, the first about a kind of job p50 {first['p50']:.0f}, max {first['max']:.0f} us, "
+      f"the start time apart: p50 {result['cpu_us_estimate']['p50']:.0f} us, {result['cpu_us_simulation_of_starts']:.0f} us when it is simulated anew; "
       f"after a change p50 {result['cpu_us_after_a_change']['p50']:.0f} us, where nothing changed p50 {result['cpu_us_nothing_changed']['p50']:.0f} us")
 print(f"{result['changes_made']} changes made: {result['did_not_start']} did not start the job, {result['one_step_less_started']} of "
       f"{result['one_step_less_made']} started it with one step less")
