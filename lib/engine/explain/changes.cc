@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -381,29 +382,49 @@ bool Engine::Impl::Changes::goes_first(int queue, const WaitClass& members) cons
     return head.job != slot_.position && engine::turn_of(members, head) < e_.turn_of(slot_);
 }
 
-// The heads of the classes that are considered before it, and whether their quota holds them back. Of its own queue those of a higher
-// priority come first.
+// What the first of a class takes of its quota at least.
+Amounts Engine::Impl::Changes::needs_of(const WaitClass& members) const {
+    Amounts out = e_.least_amounts(e_.shapes_.at(members.shape));
+    const JobSlot* const head = members.only >= 0 ? &e_.job(members.only) : nullptr;  // others hold nothing
+    for (auto& amount : out) amount = saturating_product(amount, head ? head->waiting : members.tasks);
+    out[jobs_kind] = !head || head->held == 0 ? 1 : 0;
+    return out;
+}
+
+// The classes that are considered before it, of its own queue those of a higher priority first: of each shape one, and of those that
+// their quota holds back the ones that need least.
 void Engine::Impl::Changes::look_ahead() {
     ahead_known_ = true;
-    std::vector<char> seen;  // by shape: one that has the quota goes first
+    std::vector<char> seen;          // by shape: one that has the quota goes first
+    std::vector<std::size_t> least;  // of those that are held back, none needs as much as another
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
-            if (q == slot_.queue && members->priority < slot_.info.priority) break;
-            const bool capped = e_.tenants_.capped(members->tenant);
-            if (const auto shapes = static_cast<std::size_t>(members->shape) + 1; seen.size() < shapes) seen.resize(2 * shapes);
-            char& known = seen[static_cast<std::size_t>(members->shape)];
+            const auto& [lower, tenant, shape, tasks, profile, length, preemptible, only] = key;
+            if (q == slot_.queue && -lower < slot_.info.priority) break;
+            const bool capped = e_.tenants_.capped(tenant);
+            if (const auto shapes = static_cast<std::size_t>(shape) + 1; seen.size() < shapes) seen.resize(2 * shapes);
+            char& known = seen[static_cast<std::size_t>(shape)];
             if ((known && !capped) || !goes_first(q, *members)) continue;
-            const int head = members->head().job;
-            const bool held_back = capped && e_.least_ceiling(e_.job(head));
-            if (!held_back && std::exchange(known, 1)) continue;
-            ahead_.push_back({members->shape, head, held_back});
+            Ahead one{shape, tenant, false, {}};
+            if (capped) one.needs = needs_of(*members), one.held_back = static_cast<bool>(e_.tenants_.over(tenant, one.needs));
+            if (!one.held_back) {
+                if (!std::exchange(known, 1)) ahead_.push_back(one);
+                continue;
+            }
+            const bool another_needs_less = std::any_of(least.begin(), least.end(), [&](std::size_t i) {
+                const Ahead& other = ahead_[i];
+                return other.tenant == one.tenant && std::equal(other.needs.begin(), other.needs.end(), one.needs.begin(), std::less_equal<>());
+            });
+            if (another_needs_less) continue;
+            least.push_back(ahead_.size());
+            ahead_.push_back(one);
         }
         if (q == slot_.queue) break;
     }
 }
 
 bool Engine::Impl::Changes::overtakes(const Ahead& one, std::span<const int> ranks) {
-    if (one.held_back) return !e_.least_ceiling(e_.job(one.head));
+    if (one.held_back) return !e_.tenants_.over(one.tenant, one.needs);
     looks_ += static_cast<std::int64_t>(ranks.size());
     const Shape& shape = e_.shapes_.at(one.shape);
     return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {

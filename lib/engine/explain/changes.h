@@ -46,9 +46,11 @@ class Engine::Impl::Changes {
     bool overtaken(std::span<const int> ranks);
     bool goes_first(int queue, const WaitClass& members) const;
     struct Ahead {
-        int shape, head;
-        bool held_back;
+        int shape, tenant;
+        bool held_back;  // by its quota
+        Amounts needs;   // of it
     };
+    Amounts needs_of(const WaitClass& members) const;
     void look_ahead();
     bool overtakes(const Ahead& one, std::span<const int> ranks);
     // Whether by what it frees, added up, one of these nodes can take a task; never wrong when it says no.
