@@ -5,6 +5,7 @@
 // first thousand: what a scheduler without an index of its nodes does.
 #include <cstdlib>
 #include <numeric>
+#include <set>
 
 #include "crater/engine/apply_change.h"
 #include "support/cluster.h"
@@ -29,10 +30,17 @@ JobSpec drawn(const Cluster& cluster, SeededRng& rng) {
     return spec;
 }
 
+double wall_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
 struct Percentiles {
     double p50 = 0, p99 = 0, p999 = 0, max = 0, mean = 0;
 };
 Percentiles of(std::vector<double> values) {
+    if (values.empty()) return {};
     std::sort(values.begin(), values.end());
     const auto at = [&](double p) { return values[std::min(values.size() - 1, static_cast<std::size_t>(p * static_cast<double>(values.size())))]; };
     return {at(0.5), at(0.99), at(0.999), values.back(), std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
@@ -69,6 +77,7 @@ int run(int argc, char** argv) {
     std::string shared = "../shared/bench", policy = "price";
     int nodes = 5000;
     std::int64_t pending = 100'000, checks = 100'000;
+    int kind_count = 200;
     double churn = 0.5;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string key = argv[i];
@@ -77,6 +86,7 @@ int run(int argc, char** argv) {
         if (key == "--nodes") nodes = std::atoi(argv[i + 1]);
         if (key == "--pending") pending = std::atoll(argv[i + 1]);
         if (key == "--checks") checks = std::atoll(argv[i + 1]);
+        if (key == "--kinds") kind_count = std::atoi(argv[i + 1]);
         if (key == "--churn") churn = std::atof(argv[i + 1]);
     }
     const auto chosen = policy_named(policy);
@@ -90,37 +100,62 @@ int run(int argc, char** argv) {
 
     SeededRng rng{7};
     std::map<std::string, EngineJob> jobs;
+    std::vector<std::string> places;            // one job that waits in each
+    std::map<std::string, std::size_t> place_of;
+    std::vector<std::size_t> left_empty;        // by those that started
     std::vector<std::shared_ptr<const JobSpec>> kinds;
-    for (int i = 0; i < 200; ++i) kinds.push_back(std::make_shared<JobSpec>(drawn(bench, rng)));
-    const auto settle = [&] {
-        while (bench.engine.wants_pass())
-            for (const auto& placement : bench.engine.pass(noon, {.placements_max = 10'000, .evaluations_max = 100'000'000}).placements) jobs.erase(placement.job);
-    };
-    for (std::int64_t next = 0; static_cast<std::int64_t>(jobs.size()) < pending;) {
-        while (static_cast<std::int64_t>(jobs.size()) < pending) {
-            EngineJob job;
-            job.id = "w" + std::to_string(next);
-            job.spec = kinds[rng.below(kinds.size())];
-            job.queue = "q";
-            job.tenant = rng.below(20) == 0 ? "poor" : "team";
-            job.priority = static_cast<int>(300 + 100 * rng.below(4));
-            job.submitted = {noon.ms + next++};
-            jobs[job.id] = job;
-            bench.engine.apply(engine::JobAdded{job});
+    for (int i = 0; i < kind_count; ++i) kinds.push_back(std::make_shared<JobSpec>(drawn(bench, rng)));
+    const auto took = [&](const engine::Plan& plan) {
+        for (const auto& placement : plan.placements) {
+            const auto it = place_of.find(placement.job);
+            if (it == place_of.end()) continue;
+            left_empty.push_back(it->second);
+            jobs.erase(placement.job);
+            place_of.erase(it);
         }
-        settle();
-    }
+    };
+    const auto settle = [&] {
+        while (bench.engine.wants_pass()) took(bench.engine.pass(noon, {.placements_max = 10'000, .evaluations_max = 100'000'000}));
+    };
+    // Somebody waits in every place again.
+    std::int64_t next = 0;
+    const auto fill_places = [&] {
+        while (!left_empty.empty()) {
+            for (const auto place : std::exchange(left_empty, {})) {
+                EngineJob job;
+                job.id = "w" + std::to_string(next);
+                job.spec = kinds[rng.below(kinds.size())];
+                job.queue = "q";
+                job.tenant = rng.below(20) == 0 ? "poor" : "team";
+                job.priority = static_cast<int>(300 + 100 * rng.below(4));
+                job.submitted = {noon.ms + next++};
+                places[place] = job.id;
+                place_of[job.id] = place;
+                jobs[job.id] = job;
+                bench.engine.apply(engine::JobAdded{job});
+            }
+            settle();
+        }
+    };
+    places.resize(static_cast<std::size_t>(pending));
+    left_empty.resize(places.size());
+    std::iota(left_empty.begin(), left_empty.end(), std::size_t{0});
+    fill_places();
 
-    // ---- what a question costs. Between questions some work comes and goes, so that nodes change.
-    std::vector<std::string> order;
-    for (const auto& [id, job] : jobs) order.push_back(id);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
-    std::vector<double> costs, scans;
-    std::int64_t answered = 0, with_changes = 0, offered = 0, cut = 0;
+    // ---- what a question costs. Between questions some work comes and goes, so that nodes change; whoever starts by it is replaced.
+    std::vector<std::size_t> turns(places.size());
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng.below(i)]);
+    std::vector<double> costs, walls, scans, of_new_kind, after_change, unchanged, estimates;
+    std::set<const JobSpec*> kinds_asked;
+    std::int64_t answered = 0, with_changes = 0, offered = 0, cut = 0, above = 0, above_again = 0, above_of_new_kind = 0;
+    std::vector<std::pair<double, std::string>> slowest;
     const auto books = bench.engine.books();
     double churned = 0;
-    for (const auto& id : order) {
+    for (const auto place : turns) {
+        bool changed = false;
         for (churned += churn; churned >= 1 && !bench.running.empty(); churned -= 1) {
+            changed = true;
             // Something ends and something of its kind starts there: the node is another one and as full.
             const auto at = rng.below(bench.running.size());
             const auto gone = bench.running[at].job;
@@ -130,28 +165,45 @@ int run(int argc, char** argv) {
             back.spec = bench.specs[rng.below(bench.specs.size())];
             back.queue = "q", back.tenant = "team", back.priority = 900, back.submitted = noon;
             bench.engine.apply(engine::JobAdded{back});
-            bool placed = false;
-            for (const auto& placement : bench.engine.pass(noon).placements) placed |= placement.job == back.id, jobs.erase(placement.job);
-            if (placed) bench.running[at].job = back.id;
+            const auto plan = bench.engine.pass(noon);
+            took(plan);
+            if (started(plan, back.id)) bench.running[at].job = back.id;
             else bench.engine.apply(engine::JobRemoved{back.id}), bench.running[at] = bench.running.back(), bench.running.pop_back();
         }
-        if (!jobs.contains(id)) continue;
-        const double began = Cluster::cpu_seconds();
-        const auto why = bench.engine.why(id, noon);
-        costs.push_back((Cluster::cpu_seconds() - began) * 1e6);
+        fill_places();
+        const std::string& id = places[place];
+        const double wall = wall_seconds(), began = Cluster::cpu_seconds();
+        const auto why = bench.engine.why(id, noon, {.estimate = false});
+        const double cost = (Cluster::cpu_seconds() - began) * 1e6;
+        costs.push_back(cost);
+        walls.push_back((wall_seconds() - wall) * 1e6);
+        const double estimated = Cluster::cpu_seconds();
+        (void)bench.engine.estimate(id, noon);
+        estimates.push_back((Cluster::cpu_seconds() - estimated) * 1e6);
+        const EngineJob& asked = jobs.at(id);
+        const bool new_kind = kinds_asked.insert(asked.spec.get()).second;
+        (new_kind ? of_new_kind : changed ? after_change : unchanged).push_back(cost);
         const bool bar = std::any_of(why->requirements.begin(), why->requirements.end(), [](const auto& r) { return r.binding; });
-        if (std::getenv("DBG") && !(!why->binding.empty() && !why->summary.empty() && why->rank > 0 && bar)) std::fprintf(stderr, "%s %s\n", why->binding.c_str(), why->summary.c_str());
-        if (std::getenv("DBG") && costs.back() > 1000) std::fprintf(stderr, "SLOW %.0f %s %s\n", costs.back(), why->binding.c_str(), why->summary.c_str());
         answered += !why->binding.empty() && !why->summary.empty() && why->rank > 0 && bar;
         with_changes += !why->changes.empty();
         offered += static_cast<std::int64_t>(why->changes.size());
         cut += why->more_changes;
-        if (scans.size() < 2000) scans.push_back(node_by_node(books, *jobs.at(id).spec) * 1e6);
+        if (cost > 1000) {
+            ++above;
+            above_of_new_kind += new_kind;
+            const double again = Cluster::cpu_seconds();
+            (void)bench.engine.why(id, noon, {.estimate = false});
+            above_again += Cluster::cpu_seconds() - again > 1e-3;
+            slowest.emplace_back(cost, (new_kind ? "first of its kind, " : "") + std::to_string(asked.spec->tasks) + " tasks, " + why->binding + ": " + why->summary);
+        }
+        if (scans.size() < 2000) scans.push_back(node_by_node(books, *asked.spec) * 1e6);
     }
+    std::sort(slowest.rbegin(), slowest.rend());
+    for (std::size_t i = 0; i < slowest.size() && i < 10; ++i) std::fprintf(stderr, "%.0f us: %s\n", slowest[i].first, slowest[i].second.c_str());
 
     // ---- whether it is true
     settle();
-    order.clear();
+    std::vector<std::string> order;
     for (const auto& [id, job] : jobs) order.push_back(id);
     std::int64_t made = 0, less_made = 0, wrong_starts = 0, wrong_less = 0, ends = 0;
     std::map<std::string, std::int64_t> of_kind;
@@ -168,7 +220,7 @@ int run(int argc, char** argv) {
     for (std::int64_t tries = 0; made < checks && tries < 4 * checks; ++tries) {
         const auto& id = order[rng.below(order.size())];
         const auto& was = jobs.at(id);
-        const auto why = bench.engine.why(id, noon);
+        const auto why = bench.engine.why(id, noon, {.estimate = false});
         if (why->changes.empty()) continue;
         const Change& change = why->changes[rng.below(why->changes.size())];
         JobSpec spec = *was.spec;
@@ -186,15 +238,28 @@ int run(int argc, char** argv) {
         engine::apply_change(change.kind, less, change.value, spec);
         if (starts_with(was, spec) && wrong_less++ < 5) std::fprintf(stderr, "%s: %s: one step less starts too\n", id.c_str(), change.text.c_str());
     }
-    const auto cost = of(costs), scan = of(scans);
-    std::printf("{\"nodes\": %d, \"pending\": %zu, \"asked\": %zu, \"answered_percent\": %.3f, \"why_p50_us\": %.1f, \"why_p99_us\": %.1f, "
-                "\"why_p999_us\": %.1f, \"why_max_us\": %.1f, \"why_mean_us\": %.1f, \"node_by_node_p50_us\": %.1f, \"node_by_node_p99_us\": %.1f, "
-                "\"with_changes_percent\": %.1f, \"changes_per_job\": %.2f, \"search_cut_percent\": %.1f, \"changes_made\": %ld, \"did_not_start\": %ld, "
-                "\"one_step_less_made\": %ld, \"one_step_less_started\": %ld, \"kinds\": {",
-                nodes, jobs.size(), costs.size(), 100.0 * static_cast<double>(answered) / static_cast<double>(costs.size()), cost.p50, cost.p99, cost.p999,
-                cost.max, cost.mean, scan.p50, scan.p99, 100.0 * static_cast<double>(with_changes) / static_cast<double>(costs.size()),
-                static_cast<double>(offered) / static_cast<double>(costs.size()), 100.0 * static_cast<double>(cut) / static_cast<double>(costs.size()), made,
-                wrong_starts, less_made, wrong_less);
+    const auto scan = of(scans);
+    const auto asked = static_cast<double>(costs.size());
+    std::printf("{\"nodes\": %d, \"pending\": %ld, \"kinds_of_jobs\": %d, \"asked\": %zu, \"answered_percent\": %.3f, ", nodes, pending, kind_count, costs.size(),
+                100.0 * static_cast<double>(answered) / asked);
+    const auto print = [](const char* name, const std::vector<double>& values) {
+        const auto p = of(values);
+        std::printf("\"%s\": {\"questions\": %zu, \"p50\": %.1f, \"p99\": %.1f, \"p999\": %.1f, \"max\": %.1f, \"mean\": %.1f}, ", name, values.size(), p.p50, p.p99,
+                    p.p999, p.max, p.mean);
+    };
+    print("cpu_us", costs);
+    print("wall_us", walls);
+    std::printf("\"cpu_us_first\": %.1f, ", costs.front());
+    std::printf("\"cpu_us_simulation_of_starts\": %.1f, ", estimates.front());
+    print("cpu_us_estimate", {estimates.begin() + 1, estimates.end()});
+    print("cpu_us_first_of_its_kind", of_new_kind);
+    print("cpu_us_after_a_change", after_change);
+    print("cpu_us_nothing_changed", unchanged);
+    std::printf("\"above_1_ms\": %ld, \"above_1_ms_first_of_its_kind\": %ld, \"above_1_ms_when_asked_again\": %ld, \"node_by_node_p50_us\": %.1f, "
+                "\"node_by_node_p99_us\": %.1f, \"with_changes_percent\": %.1f, \"changes_per_job\": %.2f, \"search_cut_percent\": %.1f, \"changes_made\": %ld, "
+                "\"did_not_start\": %ld, \"one_step_less_made\": %ld, \"one_step_less_started\": %ld, \"kinds\": {",
+                above, above_of_new_kind, above_again, scan.p50, scan.p99, 100.0 * static_cast<double>(with_changes) / asked,
+                static_cast<double>(offered) / asked, 100.0 * static_cast<double>(cut) / asked, made, wrong_starts, less_made, wrong_less);
     const char* comma = "";
     for (const auto& [kind, count] : of_kind) std::printf("%s\"%s\": %ld", comma, kind.c_str(), count), comma = ", ";
     std::printf("}}\n");

@@ -205,6 +205,7 @@ class Engine::Impl {
     void promote_aged();
     void refresh_share(WaitClass& members, int queue) const;
     void refresh_shares(int queue) const;
+    void refresh_shares(int queue, int priority) const;
     bool order_preempts(int queue) const;
     std::int64_t yields_above(int queue, std::int64_t key) const;
     Instant yields_for_order_at(const JobSlot& victim) const;
@@ -228,7 +229,6 @@ class Engine::Impl {
     static bool says_length(const EngineJob& job) { return length_class(job) > 0 || job.spec->time_limit.count() > 0; }
     Instant started(const JobSlot& slot) const;  // 0: holds nothing
     Instant busy_until(const JobSlot& slot, Instant now);
-    Instant done_by(const JobSlot& slot, Instant now) const;  // if it starts now
     Millis left_of(const JobSlot& slot) const;  // by when nine in ten like it are over, if it starts now; the longest: not known
     // Keeping places (forecast/backfill.cc)
     bool keeps_place(const WaitClass& members) const;
@@ -341,7 +341,8 @@ class Engine::Impl {
     // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
     void lift_pledges(const JobSlot& job) { book_pledges(job, -1); }
     void book_pledges(const JobSlot& job, int sign);  // 1: puts back what was lifted
-    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`.
+    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`. -1 when that
+    // takes more than `looks` (null: any number), from which what it took is taken off.
     std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
                          std::deque<Slices>& slices, std::int64_t* looks = nullptr);
     Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -41,6 +42,7 @@ Engine::Impl::Changes::Changes(Impl& engine, JobSlot& slot, const Survey& survey
 
 void Engine::Impl::Changes::find() {
     e_.rooms_.refresh(e_.cluster_);
+    find_kept();
     // Who holds part of its gang keeps what it asked for; what plugins say to another request is not known before it is made.
     const bool asks_plugins = e_.hooks_ && slot_.queue >= 0 && !e_.backlog_.queue(slot_.queue).spec.plugins.empty();
     if (slot_.held == 0 && !asks_plugins) {
@@ -52,13 +54,35 @@ void Engine::Impl::Changes::find() {
     cut_ |= asks_plugins;
     job_end();
     higher_priority();
-    out_.more_changes = cut_ && (!thorough_ || looks_ >= looks_max_thorough);
+    out_.more_changes = more_ || (cut_ && (!thorough_ || looks_ >= looks_max_thorough));
 }
 
+std::int64_t Engine::Impl::Changes::looks_left() const { return (thorough_ ? looks_max_thorough : looks_max) - looks_; }
+
 bool Engine::Impl::Changes::afford() {
-    if (looks_ < (thorough_ ? looks_max_thorough : looks_max)) return true;
+    if (looks_left() > 0) return true;
     cut_ = true;
     return false;
+}
+
+// What is kept there is in the way of a job that has not ended by then, unless it fits beside, which the pass alone finds out.
+void Engine::Impl::Changes::find_kept() {
+    if (!e_.reservations_.in_force()) return;
+    const Millis length = e_.left_of(slot_);
+    const Instant end = length == Millis::max() ? never : now_ + length;
+    std::vector<char> earlier(static_cast<std::size_t>(e_.backlog_.queue_count()));  // queues, its own with them
+    for (const int q : e_.backlog_.in_order()) {
+        if (slot_.queue < 0) break;
+        earlier[static_cast<std::size_t>(q)] = 1;
+        if (q == slot_.queue) break;
+    }
+    for (const int n : e_.reservations_.nodes())
+        for (const auto* place : e_.reservations_.on(n)) {
+            const JobSlot& other = e_.job(place->job);
+            if (place->at >= end || !other.in_class || !earlier[static_cast<std::size_t>(other.queue)] || !goes_first(other.queue, *other.in_class)) continue;
+            kept_.resize(survey_.size());
+            kept_[static_cast<std::size_t>(e_.cluster_.rank(n))] = 1;
+        }
 }
 
 Shape Engine::Impl::Changes::altered(const Amount& amount, std::int64_t steps) const {
@@ -80,6 +104,7 @@ bool Engine::Impl::Changes::takes(const Shape& shape, int n) {
     const bool own = shape.own_tasks_matter();
     Look look(shape, e_.cluster_, n, When::now, own ? e_.own_tasks_[static_cast<std::size_t>(n)] : 0);
     if (!Judge::fits(look)) return false;
+    if (!kept_.empty() && kept_[static_cast<std::size_t>(e_.cluster_.rank(n))]) return unsure_ = true, false;
     if (!e_.predicts() || own) return true;
     std::string words;
     const std::vector<Slices> none;
@@ -95,9 +120,23 @@ bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> rank
         return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return afford() && takes(shape, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]); });
     const auto mark = e_.cluster_.mark();
     std::deque<Slices> slices;
-    const auto placed = e_.fill_up(slot_, shape, ranks, slot_.waiting, slices, &looks_);
+    const auto had = looks_left();
+    auto left = had;
+    const auto placed = e_.fill_up(slot_, shape, ranks, slot_.waiting, slices, &left);
     e_.cluster_.undo_to(mark);
-    return placed == slot_.waiting;
+    looks_ += had - left;
+    cut_ |= placed < 0;
+    if (placed != slot_.waiting) return false;
+    if (kept_.empty()) return true;
+    unsure_ |= std::any_of(slices.begin(), slices.end(), [&](const Slices& s) { return kept_[static_cast<std::size_t>(e_.cluster_.rank(s.node))] != 0; });
+    return !unsure_;
+}
+
+bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> first, std::span<const int> others) {
+    if (slot_.waiting == 1) return starts(shape, first) || starts(shape, others);
+    std::vector<int> all(first.begin(), first.end());
+    std::copy_if(others.begin(), others.end(), std::back_inserter(all), [&](int rank) { return std::find(first.begin(), first.end(), rank) == first.end(); });
+    return starts(shape, all);
 }
 
 // ---- less of one thing -----------------------------------------------------------------------------------------------------------
@@ -196,8 +235,10 @@ void Engine::Impl::Changes::try_amount(const Amount& amount) {
         if (const auto bound = amount.bound(rank); bound >= amount.step) places.push_back({bound, static_cast<int>(rank)});
     }
     if (places.empty()) return;
+    unsure_ = false;
     const auto best = slot_.waiting == 1 ? most_on_one(amount, places, steps) : most_of_gang(amount, places, steps);
-    if (best == 0 || cut_) return;
+    if (unsure_) more_ = true;
+    if (best == 0 || cut_ || unsure_) return;
     const auto to = best * amount.step;
     const std::string text = "ask for " + amount.words(to) + " " + std::string(amount.of) +
                              " instead of " + amount.words(amount.from);
@@ -283,7 +324,10 @@ void Engine::Impl::Changes::other_model() {
         Shape shape = shape_;
         shape.gpu_model = model;
         shape.forget_needs();
-        if (!within_quota(shape, slot_.waiting) || !starts(shape, ranks)) continue;
+        unsure_ = false;
+        const bool starts_so = within_quota(shape, slot_.waiting) && starts(shape, ranks);
+        more_ |= unsure_;
+        if (!starts_so) continue;
         out_.changes.push_back({"gpu_model", "ask for " + model + " instead of " + shape_.gpu_model, 0, 0, {}, model});
         return;
     }
@@ -295,6 +339,8 @@ void Engine::Impl::Changes::fewer_tasks() {
     auto tasks = std::min<std::int64_t>(room_, slot_.waiting - 1);
     while (tasks > 0 && !within_quota(shape_, tasks)) --tasks;
     if (tasks == 0) return;
+    // Of those that there is room for some may be where places are kept.
+    if (!kept_.empty()) return void(more_ = true);
     out_.changes.push_back({"tasks", "start " + count_words(tasks, "task", "tasks") + " instead of " + std::to_string(slot_.waiting),
                             static_cast<double>(slot_.waiting), static_cast<double>(tasks), "tasks", {}});
 }
@@ -311,7 +357,8 @@ void Engine::Impl::Changes::looser_topology() {
         probe.shape = e_.shapes_.take(e_.shape_of(spec, slot_.info.queue, slot_.crowd));
         const auto mark = e_.cluster_.mark();
         const Outcome outcome = e_.fill(probe);
-        const bool starts = outcome.kind == Outcome::placed;
+        bool starts = outcome.kind == Outcome::placed;
+        if (starts && !kept_.empty()) starts = false, more_ = true;
         e_.cluster_.undo_to(mark);
         e_.shapes_.drop(probe.shape);
         if (starts) {
@@ -330,41 +377,83 @@ void Engine::Impl::Changes::looser_topology() {
 
 // Whether a class of a queue that is served no later than its own is considered before it.
 bool Engine::Impl::Changes::goes_first(int queue, const WaitClass& members) const {
+    if (queue != slot_.queue || members.priority > slot_.info.priority) return true;
     const Waiting& head = members.head();
-    if (head.job == slot_.position) return false;
-    return queue != slot_.queue || engine::turn_of(members, head) < e_.turn_of(slot_);
+    return head.job != slot_.position && engine::turn_of(members, head) < e_.turn_of(slot_);
 }
 
-// The heads of the classes that are considered before it, and whether their quota holds them back.
-const std::vector<Engine::Impl::Changes::Ahead>& Engine::Impl::Changes::ahead() {
-    if (ahead_known_) return ahead_;
+// What the first of a class takes of its quota at least.
+Amounts Engine::Impl::Changes::needs_of(const WaitClass& members) const {
+    Amounts out = e_.least_amounts(e_.shapes_.at(members.shape));
+    const JobSlot* const head = members.only >= 0 ? &e_.job(members.only) : nullptr;  // others hold nothing
+    for (auto& amount : out) amount = saturating_product(amount, head ? head->waiting : members.tasks);
+    out[jobs_kind] = !head || head->held == 0 ? 1 : 0;
+    return out;
+}
+
+// The classes that are considered before it, of its own queue those of a higher priority first: of each shape one, and of those that
+// their quota holds back the ones that need least.
+void Engine::Impl::Changes::look_ahead() {
     ahead_known_ = true;
+    std::vector<char> seen;          // by shape: one that has the quota goes first
+    std::vector<std::size_t> least;  // of those that are held back, none needs as much as another
     for (const int q : e_.backlog_.in_order()) {
         for (const auto& [key, members] : e_.backlog_.queue(q).classes) {
-            const int head = members->jobs.begin()->job;
-            if (goes_first(q, *members)) ahead_.push_back({members->shape, head, static_cast<bool>(e_.least_ceiling(e_.job(head)))});
+            const auto& [lower, tenant, shape, tasks, profile, length, preemptible, only] = key;
+            if (q == slot_.queue && -lower < slot_.info.priority) break;
+            const bool capped = e_.tenants_.capped(tenant);
+            if (const auto shapes = static_cast<std::size_t>(shape) + 1; seen.size() < shapes) seen.resize(2 * shapes);
+            char& known = seen[static_cast<std::size_t>(shape)];
+            if ((known && !capped) || !goes_first(q, *members)) continue;
+            Ahead one{shape, tenant, false, {}};
+            if (capped) one.needs = needs_of(*members), one.held_back = static_cast<bool>(e_.tenants_.over(tenant, one.needs));
+            if (!one.held_back) {
+                if (!std::exchange(known, 1)) ahead_.push_back(one);
+                continue;
+            }
+            const bool another_needs_less = std::any_of(least.begin(), least.end(), [&](std::size_t i) {
+                const Ahead& other = ahead_[i];
+                return other.tenant == one.tenant && std::equal(other.needs.begin(), other.needs.end(), one.needs.begin(), std::less_equal<>());
+            });
+            if (another_needs_less) continue;
+            least.push_back(ahead_.size());
+            ahead_.push_back(one);
         }
         if (q == slot_.queue) break;
     }
-    std::sort(ahead_.begin(), ahead_.end(), [](const Ahead& a, const Ahead& b) { return std::pair(a.shape, a.head) < std::pair(b.shape, b.head); });
-    return ahead_;
+}
+
+bool Engine::Impl::Changes::overtakes(const Ahead& one, std::span<const int> ranks) {
+    if (one.held_back) return !e_.tenants_.over(one.tenant, one.needs);
+    looks_ += static_cast<std::int64_t>(ranks.size());
+    const Shape& shape = e_.shapes_.at(one.shape);
+    return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+        return Judge::fits(Look(shape, e_.cluster_, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]));
+    });
 }
 
 // On these nodes, where something became free, or anywhere, where its quota did.
 bool Engine::Impl::Changes::overtaken(std::span<const int> ranks) {
-    int shape = -1;
-    bool fits = false;
-    for (const Ahead& one : ahead_) {
-        if (one.shape != shape) {
-            shape = one.shape;
-            looks_ += static_cast<std::int64_t>(ranks.size());
-            fits = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
-                return Judge::fits(Look(e_.shapes_.at(shape), e_.cluster_, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]));
-            });
-        }
-        if ((fits || one.held_back) && !e_.least_ceiling(e_.job(one.head))) return true;
+    if (overtook_ < ahead_.size() && overtakes(ahead_[overtook_], ranks)) return true;
+    for (std::size_t i = 0; i < ahead_.size(); ++i) {
+        if (!afford()) return true;
+        if (overtakes(ahead_[i], ranks)) return overtook_ = i, true;
     }
     return false;
+}
+
+bool Engine::Impl::Changes::may_take(std::span<const int> ranks, const JobSlot& holder) const {
+    const bool whole = shape_.cards > 0 && shape_.gpu_memory == 0 && shape_.part == 1000;
+    return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+        const Room& room = e_.rooms_.at(static_cast<std::size_t>(rank));
+        std::int64_t cpu = room.cpu, memory = room.memory, cards = room.idle_count;
+        for (const auto& task : holder.tasks) {
+            if (task.life != TaskSlot::Life::held || e_.cluster_.rank(task.slices.node) != rank) continue;
+            if (task.slices.node_exclusive) return true;
+            cpu += task.slices.cpu, memory += task.slices.memory, cards += static_cast<std::int64_t>(task.slices.cards.size());
+        }
+        return cpu >= shape_.cpu && memory >= shape_.memory && (!whole || room.mixed || cards >= shape_.cards);
+    });
 }
 
 // The job whose end alone would start it; of several the one that loses least. Where others go first that could use what it frees, it
@@ -400,29 +489,35 @@ void Engine::Impl::Changes::job_end() {
     std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : e_.job(a.second).info.id < e_.job(b.second).info.id;
     });
-    if (!holders.empty()) ahead();  // as it is before anybody ends
     for (const auto& [cost, position] : holders) {
-        if (!afford()) return;
         const JobSlot& holder = e_.job(position);
         Amounts freed{};
-        std::vector<int> ranks = fitting, freed_on;
+        std::vector<int> freed_on;
         for (const auto& task : holder.tasks) {
             if (task.life != TaskSlot::Life::held) continue;
             const Amounts part = amounts_of(task.slices);
             for (std::size_t k = 0; k < quota_kinds; ++k) freed[k] += part[k];
             freed_on.push_back(cluster.rank(task.slices.node));
         }
-        ranks.insert(ranks.end(), freed_on.begin(), freed_on.end());
         freed[jobs_kind] = 1;
-        std::sort(ranks.begin(), ranks.end());
-        ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-        e_.tenants_.add(holder.tenant, freed, -1);
+        std::sort(freed_on.begin(), freed_on.end());
+        freed_on.erase(std::unique(freed_on.begin(), freed_on.end()), freed_on.end());
+        if (fitting.empty() && !may_take(freed_on, holder)) continue;
+        if (!afford()) return;
         const auto mark = e_.cluster_.mark();
-        e_.without(holder);
-        const bool starts_then = within_quota(shape_, slot_.waiting) && starts(shape_, ranks) && !overtaken(freed_on);
-        e_.cluster_.undo_to(mark);
-        e_.tenants_.add(holder.tenant, freed, 1);
+        const auto ends = [&](const auto& then) {
+            e_.tenants_.add(holder.tenant, freed, -1);
+            const bool yes = within_quota(shape_, slot_.waiting) && (e_.without(holder), then());
+            e_.cluster_.undo_to(mark);
+            e_.tenants_.add(holder.tenant, freed, 1);
+            return yes;
+        };
+        unsure_ = false;
+        const bool starts_then = ends([&] { return starts(shape_, freed_on, fitting); });
+        more_ |= unsure_;
         if (!starts_then) continue;
+        if (!ahead_known_) look_ahead();  // as it is before anybody ends
+        if (ends([&] { return overtaken(freed_on); })) continue;
         out_.changes.push_back({"job_end", "the end of job " + holder.info.id, 0, 0, {}, holder.info.id});
         return;
     }

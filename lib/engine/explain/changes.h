@@ -46,17 +46,27 @@ class Engine::Impl::Changes {
     bool overtaken(std::span<const int> ranks);
     bool goes_first(int queue, const WaitClass& members) const;
     struct Ahead {
-        int shape, head;
-        bool held_back;
+        int shape, tenant;
+        bool held_back;  // by its quota
+        Amounts needs;   // of it
     };
-    const std::vector<Ahead>& ahead();
+    Amounts needs_of(const WaitClass& members) const;
+    void look_ahead();
+    bool overtakes(const Ahead& one, std::span<const int> ranks);
+    // Whether by what it frees, added up, one of these nodes can take a task; never wrong when it says no.
+    bool may_take(std::span<const int> ranks, const JobSlot& holder) const;
+    // Nodes on which places are kept for jobs that go first and have not ended before: what starts there may delay them.
+    void find_kept();
 
     Shape altered(const Amount& amount, std::int64_t steps) const;
     bool within_quota(const Shape& shape, std::int64_t tasks) const;
     // Whether the node takes a task of it now, whatever else it holds of this job.
     bool takes(const Shape& shape, int node);
     bool starts(const Shape& shape, std::span<const int> ranks);
+    // Likewise on the first ones or the others; nodes that are both count once.
+    bool starts(const Shape& shape, std::span<const int> first, std::span<const int> others);
     bool afford();
+    std::int64_t looks_left() const;
 
     Impl& e_;
     JobSlot& slot_;
@@ -69,9 +79,13 @@ class Engine::Impl::Changes {
     const bool thorough_;
     Why& out_;
     std::int64_t looks_ = 0;  // at nodes, so far
-    bool cut_ = false;
+    bool cut_ = false;   // the search ended early
+    bool more_ = false;  // some kind is left out though a change of it may do
     std::vector<Ahead> ahead_;
     bool ahead_known_ = false;
+    std::size_t overtook_ = 0;  // who did last, as a rule does again
+    std::vector<char> kept_;    // by rank; empty: there are none
+    bool unsure_ = false;       // it would start on one of them, but for what is kept there
 };
 
 }  // namespace crater::engine

@@ -5,6 +5,7 @@
 
 #include "crater/base/clock.h"
 #include "crater/engine/apply_change.h"
+#include "forecast/timed.h"
 #include "testing.h"
 
 namespace crater::engine {
@@ -208,6 +209,43 @@ TEST(Changes, an_end_that_serves_somebody_else_first_is_not_offered) {
     };
     EXPECT_TRUE(ends("first"));
     EXPECT_FALSE(ends("second"));
+}
+
+// A place that is kept for one that goes first is not taken by a change: it would not start by it. One that has ended by then may have it,
+// and so may who goes before.
+TEST(Changes, places_that_are_kept_for_others_are_not_counted_on) {
+    Settings settings;
+    settings.backfill_depth = 4;
+    Engine engine(settings);
+    engine.apply(NodeSet{make_node("n1", 4)});
+    engine.apply(JobAdded{timed("running", 3, 60)});
+    engine.pass(noon);
+    engine.apply(JobAdded{timed("head", 4, 60, 1)});
+    engine.apply(JobAdded{timed("long", 2, 0, 2)});
+    engine.apply(JobAdded{timed("short", 2, 30, 3)});
+    ASSERT_TRUE(engine.pass(noon).placements.empty());
+    const auto starts = [&](JobMaker job) {
+        engine.apply(JobRemoved{job.job.id});
+        const std::string id = job.job.id;
+        engine.apply(JobAdded{job.gpus(1000)});
+        const auto plan = engine.pass(noon);
+        return std::any_of(plan.placements.begin(), plan.placements.end(), [&](const auto& p) { return p.job == id; });
+    };
+    const auto offered = [&](const char* id) {
+        const auto why = *engine.why(id, noon);
+        const bool fewer = std::any_of(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "gpu_count" && c.to == 1; });
+        EXPECT_TRUE(fewer || why.more_changes) << id;
+        return fewer;
+    };
+    EXPECT_FALSE(offered("long"));
+    EXPECT_TRUE(offered("short"));
+    EXPECT_FALSE(starts(timed("long", 2, 0, 2)));
+    EXPECT_TRUE(starts(timed("short", 2, 30, 3)));
+    for (const char* id : {"long", "short"}) engine.apply(JobRemoved{id});
+    engine.apply(JobAdded{timed("urgent", 2, 0, 4).priority(900)});
+    engine.pass(noon);
+    EXPECT_TRUE(offered("urgent"));
+    EXPECT_TRUE(starts(timed("urgent", 2, 0, 4).priority(900)));
 }
 
 }  // namespace

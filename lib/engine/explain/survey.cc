@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "place/level.h"
+#include "state/fetch.h"
 
 namespace crater::engine {
 namespace {
 
 constexpr std::size_t bytes_max = 96u << 20;
+constexpr std::size_t fetched_ahead = 6;  // nodes
+constexpr std::size_t node_looked_at = 256;  // bytes of it that most looks read
 
 struct Places {
     std::array<std::uint8_t, 64> place{};  // of a filter in the order, by its position in the table
@@ -28,18 +32,27 @@ const Places& places() {
     return made;
 }
 
-// Calls f(node, rank) for every node that changed since `synced`, or for all. Versions come back with the state, so that a node may be
-// told that is as it was.
+// Calls f(node, rank) for every node whose version is another since `synced`, or for all. Versions come back with the state, so that what is
+// in the list of changes may be as it was. Nodes lie anywhere: those that come next are fetched meanwhile.
 template <class F>
-void each_change(const Cluster& cluster, bool all, std::uint64_t& synced, F f) {
+void each_change(const Cluster& cluster, bool all, std::uint64_t& synced, std::vector<std::uint64_t>& versions, F f) {
+    std::vector<int> changed;
+    const auto see = [&](int n) {
+        auto& seen = versions[static_cast<std::size_t>(cluster.rank(n))];
+        if (std::exchange(seen, cluster.version(n)) != cluster.version(n) || all) changed.push_back(n);
+    };
     const auto end = cluster.changes_end();
-    const auto nodes = static_cast<std::size_t>(cluster.size());
-    if (all || synced < cluster.changes_begin() || end - synced > nodes) {
-        for (const int n : cluster.by_name()) f(n, static_cast<std::size_t>(cluster.rank(n)));
+    if (all || synced < cluster.changes_begin() || end - synced > static_cast<std::size_t>(cluster.size())) {
+        for (const int n : cluster.by_name()) see(n);
     } else {
-        for (auto at = synced; at < end; ++at) f(cluster.change(at), static_cast<std::size_t>(cluster.rank(cluster.change(at))));
+        for (auto at = synced; at < end; ++at) see(cluster.change(at));
     }
     synced = end;
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        if (const auto soon = i + 2 * fetched_ahead; soon < changed.size()) fetch(&cluster.node(changed[soon]), node_looked_at);
+        if (const auto next = i + fetched_ahead; next < changed.size()) cluster.fetch_rows(changed[next]);
+        f(changed[i], static_cast<std::size_t>(cluster.rank(changed[i])));
+    }
 }
 
 }  // namespace
@@ -77,9 +90,7 @@ int Survey::refresh(const Shape& shape, const Cluster& cluster, const std::vecto
         filled_ = true;
     }
     int looked = 0;
-    each_change(cluster, anew, synced_, [&](int n, std::size_t rank) {
-        if (!anew && versions_[rank] == cluster.version(n)) return;
-        versions_[rank] = cluster.version(n);
+    each_change(cluster, anew, synced_, versions_, [&](int n, std::size_t rank) {
         present_[rank] = cluster.node(n).present;
         if (!present_[rank]) return;
         ++looked;
@@ -127,9 +138,7 @@ void Rooms::refresh(const Cluster& cluster) {
         filled_ = true;
     }
     std::array<CardRoom, cards_per_node_max> cards;
-    each_change(cluster, anew, synced_, [&](int n, std::size_t rank) {
-        if (!anew && versions_[rank] == cluster.version(n)) return;
-        versions_[rank] = cluster.version(n);
+    each_change(cluster, anew, synced_, versions_, [&](int n, std::size_t rank) {
         cards.fill({});
         rooms_[rank] = room_of(cluster, n, cards.data());
     });

@@ -30,7 +30,7 @@ Result<Why> Engine::Impl::why(const std::string& id, Instant now, const WhyQuest
         out.summary = "Gives up the part that it holds, and waits for all of it then.";
         return out;
     }
-    refresh_shares(slot.queue);
+    refresh_shares(slot.queue, slot.info.priority);
     return explain(slot, now, question);
 }
 
@@ -121,7 +121,7 @@ std::int64_t Engine::Impl::fill_up(const JobSlot& slot, const Shape& shape, std:
     for (const int rank : ranks) {
         const int n = cluster_.by_name()[static_cast<std::size_t>(rank)];
         for (auto own = alone ? own_tasks_[static_cast<std::size_t>(n)] : 0; placed < wanted; ++own, ++placed) {
-            if (looks) ++*looks;
+            if (looks && --*looks < 0) return -1;
             const Look look(shape, cluster_, n, When::now, own);
             if (!Judge::fits(look)) break;
             slices.push_back(look.slices());

@@ -35,8 +35,7 @@ Measure gpu_memory_measure(const Look& look) {
     const auto [needs, most] = slice(look);
     std::int64_t total = 0;
     for (std::size_t c = 0; c < look.node.cards.size(); ++c)
-        if (look.cards.inference >> c & 1)
-            total = std::max(total, look.cluster.type(look.node.cards[c].type).memory);
+        if (look.cards.inference >> c & 1) total = std::max(total, look.card_memory(c));
     return {"MiB", static_cast<double>(needs), static_cast<double>(most), static_cast<double>(total)};
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "filter/filter.h"
 
 namespace crater::engine::filter {
@@ -10,13 +8,7 @@ bool runtime_asked(const Shape& shape) {
     return true;
 }
 
-bool runtime_passes(const Look& look) {
-    const auto& runtimes = look.node.inventory->runtimes;
-    const auto has = [&](std::string_view name) {
-        return std::find(runtimes.begin(), runtimes.end(), name) != runtimes.end();
-    };
-    return look.shape.image ? has("docker") : runtimes.empty() || has("process") || has("none");
-}
+bool runtime_passes(const Look& look) { return look.shape.image ? look.node.runs_images : look.node.runs_processes; }
 
 std::string runtime_says(const Look& look) {
     return look.shape.image ? "cannot run images (no docker runtime)" : "cannot run plain processes";

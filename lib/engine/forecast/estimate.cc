@@ -139,14 +139,25 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
         }
         out.nodes[n].open = std::max(0, out.nodes[n].open + 1000 * shared);
     }
-    for (const int q : backlog_.in_order())
-        for (const auto& [priority, entry] : backlog_.ordered(q)) {
-            const JobSlot& slot = job(entry.job);
-            if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) continue;
-            if (out.waiting.size() == waiting_max) return out;
-            out.waiting.push_back({need_of(slot, slot.waiting), 0});
-            out.waiters.push_back({slot.position, slot.id_hash});
+    // Those that come first, priority by priority: beyond as many as are played nobody is put in order.
+    std::vector<Turn> turns;
+    for (const int q : backlog_.in_order()) {
+        const WaitQueue& queue = backlog_.queue(q);
+        for (auto level = queue.waiting.rbegin(); level != queue.waiting.rend() && out.waiting.size() < waiting_max; ++level) {
+            turns.clear();
+            for (const auto& [key, members] : backlog_.of_priority(q, level->first)) {
+                if (members->blocked.why == Blocked::quota) continue;
+                for (const auto& place : members->jobs) turns.push_back(engine::turn_of(*members, place));
+            }
+            const auto most = std::min(turns.size(), waiting_max - out.waiting.size());
+            std::partial_sort(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(most), turns.end());
+            for (std::size_t i = 0; i < most; ++i) {
+                const JobSlot& slot = job(turns[i].place.job);
+                out.waiting.push_back({need_of(slot, slot.waiting), 0});
+                out.waiters.push_back({slot.position, slot.id_hash});
+            }
         }
+    }
     return out;
 }
 

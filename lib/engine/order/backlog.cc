@@ -51,12 +51,14 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
     CRATER_CHECK(slot->jobs.insert(job), "a job waits twice");
     if (slot->asleep && slot->head().job == job.job) rouse(q, *slot);
     ++size_;
+    ++queue(q).waiting[slot->priority];
     return *slot;
 }
 
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
+    if (const auto count = queue(q).waiting.find(from.priority); --count->second == 0) queue(q).waiting.erase(count);
     if (!from.jobs.empty()) return;
     rouse(q, from);
     leave(queue(q).awake, from);
@@ -100,15 +102,15 @@ void Backlog::lull(int q) {
 std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) const {
     const auto before = [](const WaitingSet& jobs, const Waiting& place) { return static_cast<std::int64_t>(jobs.rank_of(place)); };
     std::int64_t ahead = 0, length = 0;
-    for (const auto& [key, members] : queue(q).classes) {
-        const auto count = static_cast<std::int64_t>(members->jobs.size());
+    for (const auto& [priority, count] : queue(q).waiting) {
         length += count;
-        if (members->priority > turn.priority) ahead += count;
-        if (members->priority != turn.priority) continue;
+        if (priority > turn.priority) ahead += count;
+    }
+    for (const auto& [key, members] : of_priority(q, turn.priority)) {
         if (turn.place.aged() || members->share == turn.share)
             ahead += before(members->jobs, turn.place);
         else
-            ahead += members->share < turn.share ? count : before(members->jobs, {.key = Waiting::aged_key + 1});
+            ahead += members->share < turn.share ? static_cast<std::int64_t>(members->jobs.size()) : before(members->jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }

@@ -7,6 +7,7 @@
 #include <climits>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,7 +81,8 @@ struct Sleepers {
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    WaitClasses classes;
+    WaitClasses classes;  // of a priority together, the highest first
+    std::map<int, std::int64_t> waiting;  // jobs, by priority
     std::vector<WaitClass*> awake;    // of them, those that are asked in each pass; unordered
     std::map<int, Sleepers> asleep;   // the others, by shape
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
@@ -118,6 +120,12 @@ class Backlog {
     // Who found no room in this pass sleeps until there is some.
     void lull(int queue);
     std::size_t size() const { return size_; }
+
+    // The classes of one priority.
+    auto of_priority(int q, int priority) const {
+        const auto from = [&](int p) { return queue(q).classes.lower_bound({-p, INT_MIN, INT_MIN, INT_MIN, 0, INT_MIN, false, INT_MIN}); };
+        return std::ranges::subrange(from(priority), from(priority - 1));
+    }
 
     // Place of a waiting job in its queue, from 1, and the length of the queue.
     std::pair<std::int64_t, std::int64_t> rank(int queue, const Turn& turn) const;

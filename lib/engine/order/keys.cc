@@ -121,6 +121,10 @@ void Engine::Impl::refresh_shares(int queue) const {
     for (const auto& [key, members] : backlog_.queue(queue).classes) refresh_share(*members, queue);
 }
 
+void Engine::Impl::refresh_shares(int queue, int priority) const {
+    for (const auto& [key, members] : backlog_.of_priority(queue, priority)) refresh_share(*members, queue);
+}
+
 // ---- Giving way for the order --------------------------------------------------------------------------------------
 
 bool Engine::Impl::order_preempts(int queue) const {

@@ -19,10 +19,7 @@ struct Free {
 double capacity_value(const Look& look, const Choice& choice) {
     (void)choice;
     const Settings& settings = look.settings();
-    const OwnWeights* own = look.shape.own_weights.get();
-    const auto weight = [&](std::optional<double> PlacementWeights::*queue, double all) {
-        return own ? (own->given.*queue).value_or(all) : all;
-    };
+    const auto weight = [&](std::optional<double> PlacementWeights::* queue, double all) { return weight_of(look, queue, all); };
     const Node& node = look.node;
     Free free;
     std::int64_t memory = 0, memory_all = 0, bandwidth = 0, bandwidth_all = 0, iops = 0, iops_all = 0;

@@ -21,10 +21,7 @@ struct Shares {
 double load_value(const Look& look, const Choice& choice) {
     (void)choice;
     const Settings& settings = look.settings();
-    const OwnWeights* own = look.shape.own_weights.get();
-    const auto weight = [&](std::optional<double> PlacementWeights::*queue, double all) {
-        return own ? (own->given.*queue).value_or(all) : all;
-    };
+    const auto weight = [&](std::optional<double> PlacementWeights::* queue, double all) { return weight_of(look, queue, all); };
     const Node& node = look.node;
     Shares shares;
     std::int64_t compute = 0;

@@ -51,6 +51,11 @@ void Cluster::build(Node& node) {
     const auto& inventory = *node.inventory;
     node.cpu = std::max<std::int64_t>(0, inventory.cpu.value);
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
+    const auto runs = [&](std::string_view runtime) {
+        return std::find(inventory.runtimes.begin(), inventory.runtimes.end(), runtime) != inventory.runtimes.end();
+    };
+    node.runs_images = runs("docker");
+    node.runs_processes = inventory.runtimes.empty() || runs("process") || runs("none");
     node.board = boards_.of(inventory, node.cpu, node.memory);
     node.domains = node.board->domains;
     build_cards(node);

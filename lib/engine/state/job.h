@@ -33,7 +33,7 @@ struct JobSlot {
 
     WaitClass* in_class = nullptr;  // while it waits and is not blocked by a dependency
     Waiting place;                  // there
-    Instant ages_at;                // when it will have waited too long; 0 = it has, or never will
+    Instant ages_at;                // when it will have waited too long, or had; 0 = never
 
     EngineJob info;
     std::uint64_t spec_hash = 0, profile_hash = 0;

@@ -80,6 +80,7 @@ struct alignas(64) Node {
     // Where its entries begin in the ledger, and for how many there is room.
     int cards_at = 0, domains_at = 0, cores_at = 0, disks_at = 0;
     int cards_room = 0, domains_room = 0, cores_room = 0, disks_room = 0;
+    bool runs_processes = false, runs_images = false;  // of its runtimes
     std::uint64_t name_hash = 0;
     std::shared_ptr<const Board> board;
     std::span<const Domain> domains;  // of the board
