@@ -110,6 +110,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     const auto clock = system_clock();
     const auto rng = system_rng();
     std::vector<Node> nodes;
+    const auto specs = std::make_shared<agent::Specs>();
     std::size_t running = 0;
     daemon::Signals signals(loop, [&] {
         log::info("stopping", {{"keep_tasks", overrides.keep_tasks ? "yes" : "no"}});
@@ -140,7 +141,7 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
         wire::ClientOptions client;
         client.websocket.idle_timeout = own.heartbeat_timeout;
         node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout, "/api/v1/agent", client);
-        node.agent = std::make_unique<agent::Agent>(own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector});
+        node.agent = std::make_unique<agent::Agent>(own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector, specs});
         node.agent->start();
         node.config = own;
         nodes.push_back(std::move(node));
