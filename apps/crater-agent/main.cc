@@ -167,7 +167,8 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    // Bins of small blocks that are joined again at every large free: messages come and go, and joining took a third of a busy agent's time.
+    // Bins of small blocks are joined again at every large free: messages come and go, and joining takes a third of
+    // a busy agent's time.
     ::mallopt(M_MXFAST, 0);
     Overrides overrides;
     const auto options = daemon::parse(argc, argv, name, "Crater's agent: runs tasks on this machine and tells the scheduler what it has.", [&](CLI::App& app) {

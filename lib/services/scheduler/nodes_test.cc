@@ -122,7 +122,8 @@ TEST(Nodes, a_machine_that_started_anew_has_lost_its_tasks) {
     EXPECT_EQ(w.state(id), State::running);
 }
 
-// The next run of an agent numbers its reports anew: what its predecessor said must not take them off its list.
+// The next run of an agent numbers its reports anew: what its predecessor said must not take them off its
+// list.
 TEST(Nodes, an_acknowledgement_goes_to_the_link_that_brought_the_report) {
     TestWorld w;
     FakeAgent& a = w.add_agent("n1");

@@ -121,7 +121,8 @@ void Scheduler::Impl::order_forget(const std::string& node, const TaskKey& key) 
     });
 }
 
-// What was reported is durable. Told on the link it came by: another run of the agent gives other reports the same numbers.
+// What was reported is durable. Told on the link it came by: another run of the agent gives other reports the
+// same numbers.
 void Scheduler::Impl::acknowledge(std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports) {
     if (reports.empty()) return;
     for (auto& [session, number] : reports) {

@@ -21,7 +21,9 @@ Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_, owed_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_,
+                             owed_timer_})
+        env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 

@@ -3,8 +3,8 @@
 namespace crater::wire {
 namespace {
 
-// A WebSocket message is a bundle: what one turn of the sender's loop said, each message after its length in four bytes, the lowest first.
-// So a burst costs one system call on either side and wakes the receiver once.
+// A WebSocket message is a bundle: what one turn of the sender's loop said, each message after its length in
+// four bytes, the lowest first. So a burst costs one system call on either side and wakes the receiver once.
 constexpr std::size_t length_bytes = 4;
 constexpr std::size_t bundle_bytes_max = 64u << 10;  // a larger message goes alone
 
@@ -18,7 +18,8 @@ void add_to_bundle(std::string& bundle, std::string_view message) {
 std::optional<std::string> take_from_bundle(std::string_view& bundle) {
     if (bundle.size() < length_bytes) return std::nullopt;
     std::uint32_t length = 0;
-    for (std::size_t i = 0; i < length_bytes; ++i) length |= std::uint32_t{static_cast<unsigned char>(bundle[i])} << (8 * i);
+    for (std::size_t i = 0; i < length_bytes; ++i)
+        length |= std::uint32_t{static_cast<unsigned char>(bundle[i])} << (8 * i);
     bundle.remove_prefix(length_bytes);
     if (bundle.size() < length) return std::nullopt;
     std::string message(bundle.substr(0, length));
@@ -44,7 +45,8 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
             },
             [weak, &loop = loop_] {
                 loop.post([weak] {
-                    if (const auto self = weak.lock()) self->end("the connection to " + self->peer() + " closed");
+                    if (const auto self = weak.lock())
+                        self->end("the connection to " + self->peer() + " closed");
                 });
             });
     }

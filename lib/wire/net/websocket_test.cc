@@ -339,19 +339,24 @@ TEST(Links, connect_two_loops_and_tell_the_peer_of_the_end) {
 TEST(Links, deliver_each_message_of_a_burst_in_order) {
     LoopThread here, there;
     constexpr int count = 2'000;
-    const auto message = [](int i) { return std::to_string(i) + std::string(static_cast<std::size_t>(i % 300), 'x'); };
+    const auto message = [](int i) {
+        return std::to_string(i) + std::string(static_cast<std::size_t>(i % 300), 'x');
+    };
     Awaited<std::shared_ptr<Link>> accepted;
     Awaited<bool> ended;
     std::vector<std::string> heard;
-    const auto server = must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-        return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-            there.loop().post([&, socket] {
-                accepted.set(websocket_link(there.loop(), socket,
-                                            {[&](std::string m) { heard.push_back(std::move(m)); }, [&](std::string) { ended.set(true); }}));
+    const auto server =
+        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                there.loop().post([&, socket] {
+                    accepted.set(websocket_link(there.loop(), socket,
+                                                {[&](std::string m) { heard.push_back(std::move(m)); },
+                                                 [&](std::string) { ended.set(true); }}));
+                });
             });
         });
-    });
-    std::unique_ptr<Connector> connector = websocket_connector(here.loop(), {url_of(*server, "")}, "", Millis(20'000));
+    std::unique_ptr<Connector> connector =
+        websocket_connector(here.loop(), {url_of(*server, "")}, "", Millis(20'000));
     here.loop().post([&] {
         connector->connect({}, [&](Result<std::shared_ptr<Link>> link) {
             ASSERT_TRUE(link) << link.error().text();
@@ -383,14 +388,16 @@ TEST(Links, end_when_the_peer_sends_no_bundle) {
     Awaited<std::shared_ptr<Link>> accepted;
     Awaited<std::string> why;
     std::vector<std::string> heard;
-    const auto server = must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-        return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-            there.loop().post([&, socket] {
-                accepted.set(websocket_link(there.loop(), socket,
-                                            {[&](std::string m) { heard.push_back(std::move(m)); }, [&](std::string w) { why.set(std::move(w)); }}));
+    const auto server =
+        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                there.loop().post([&, socket] {
+                    accepted.set(websocket_link(there.loop(), socket,
+                                                {[&](std::string m) { heard.push_back(std::move(m)); },
+                                                 [&](std::string w) { why.set(std::move(w)); }}));
+                });
             });
         });
-    });
     WebSocketDialer dialer;
     const auto socket = dial(dialer, url_of(*server, "/", "ws"));
     ASSERT_TRUE(socket) << socket.error().text();
