@@ -12,6 +12,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../test/harness"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+import cpu  # noqa: E402
 from crater import Agent, Scheduler, until, wait_nodes  # noqa: E402
 
 TARGET = 1.4
@@ -47,6 +49,9 @@ def measure(options, name, part):
         agent = Agent(scheduler, os.path.join(folder, "agents"), nodes=nodes).start()
         wait_nodes(scheduler.api, queues, 300)
         jobs = queues * sum(count for count, _, _, _ in sets)
+        # Kueue sets no bound on what waits; the default one here would turn submissions down when the scheduler is behind.
+        scheduler.api.call("PUT", "/api/v1/quotas/default", {"max_pending": jobs})
+        meter = cpu.Meter(scheduler=scheduler.process.pid, agents=agent.process.pid, generator=os.getpid())
         begun = time.monotonic()
         latest = 0.0
         for moment, units, run in arrivals_of(queues, sets):
@@ -57,11 +62,17 @@ def measure(options, name, part):
         until(lambda: scheduler.api.get("/api/v1/cluster")["jobs"].get("Finished", 0) >= jobs, options.timeout,
               lambda: f"{jobs} jobs to finish: {scheduler.api.get('/api/v1/cluster')['jobs']}", 0.02)
         makespan = time.monotonic() - begun
+        spent = meter.read()
+        bound = cpu.bound(spent)
         ideal = ideal_of(queues, sets)
         print(f"{name:<12} {jobs:>6} jobs of {queues} queues: {makespan:7.2f} s, ideal {ideal:6.2f} s = {makespan / ideal:.2f} x; submissions at most {latest:.2f} s late; "
               f"published for Kueue: {published:.0f} s", flush=True)
+        print(f"  cpu bound    {bound:7.2f} s on {cpu.cores()} cores = {bound / ideal:.2f} x ideal: "
+              + ", ".join(f"{who} {user:.2f} s user + {system:.2f} s system" for who, (user, system) in spent.items())
+              + f"; {sum(map(sum, spent.values())) / jobs * 1e6:.0f} us a job", flush=True)
         return {"config": name, "queues": queues, "jobs": jobs, "makespan_s": round(makespan, 3), "ideal_s": round(ideal, 3), "makespan_over_ideal": round(makespan / ideal, 4),
-                "latest_submission_s": round(latest, 3), "kueue_published_s": published}
+                "latest_submission_s": round(latest, 3), "cpu_s": {who: round(sum(times), 2) for who, times in spent.items()},
+                "cpu_bound_s": round(bound, 3), "cpu_bound_over_ideal": round(bound / ideal, 4), "cores": cpu.cores(), "kueue_published_s": published}
     finally:
         for process in (agent, scheduler):
             if process is not None:

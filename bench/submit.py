@@ -3,6 +3,7 @@
 tables against the scheduler's books per device. Baseline from the same run: single fsyncs of this disk, what a scheduler that makes each job
 durable by itself could accept at most. All hardware is simulated; processes, sockets and disk are real."""
 import argparse
+import http.client
 import json
 import os
 import shutil
@@ -19,17 +20,47 @@ from crater import Agent, Scheduler, until, wait_nodes  # noqa: E402
 from datetime import datetime  # noqa: E402
 
 
-def fsyncs_per_second(folder, seconds=2.0):
+def fsyncs(folder, seconds=2.0):
+    """How long each took, in ms."""
     path = os.path.join(folder, "fsync")
     fd = os.open(path, os.O_WRONLY | os.O_CREAT)
-    count, end = 0, time.monotonic() + seconds
+    took, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
-        os.pwrite(fd, b"x" * 4096, (count % 1024) * 4096)
+        os.pwrite(fd, b"x" * 4096, (len(took) % 1024) * 4096)
+        begun = time.monotonic()
         os.fsync(fd)
-        count += 1
+        took.append((time.monotonic() - begun) * 1000)
     os.close(fd)
     os.unlink(path)
-    return count / seconds
+    return took
+
+
+def one_at_a_time(scheduler, body, count, pause=0.02):
+    """(submit to answer, submit to placed) in ms of each, as a client sees it over one connection: both are durable by then."""
+    with open(body) as file:
+        document = json.dumps(dict(json.load(file), name="single"))
+    headers = {"Authorization": "Bearer " + scheduler.admin, "Content-Type": "application/json"}
+    connection = http.client.HTTPConnection("127.0.0.1", scheduler.port, timeout=30)
+
+    def ask(method, path, content=None):
+        connection.request(method, path, content, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status} {text[:300]}")
+        return json.loads(text)["job"]
+
+    answered, placed = [], []
+    for _ in range(count):
+        begun = time.monotonic()
+        job = ask("POST", "/api/v1/jobs", document)
+        answered.append((time.monotonic() - begun) * 1000)
+        while job["state"] == "Pending":
+            job = ask("GET", "/api/v1/jobs/" + job["id"])
+        placed.append((time.monotonic() - begun) * 1000)
+        time.sleep(pause)
+    connection.close()
+    return answered, placed
 
 
 def percentile(values, p):
@@ -89,6 +120,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=10000)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--single", type=int, default=300, help="jobs submitted one at a time before the load")
     parser.add_argument("--duration", default="1s")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="crater-bench-")
@@ -108,11 +140,13 @@ def main():
                    "resources": {"gpu": {"count": 1, "memory": "16Gi"}, "cpu": {"cores": 4}, "memory": {"size": "16Gi"}}}, file)
     scheduler = agent = None
     try:
-        baseline = fsyncs_per_second(folder)
+        disk = fsyncs(folder)
+        baseline = len(disk) / (sum(disk) / 1000)
         scheduler = Scheduler(options.bin, os.path.join(folder, "scheduler")).start()
         agent = Agent(scheduler, os.path.join(folder, "agents"), nodes=nodes).start()
         api = scheduler.api
         wait_nodes(api, options.nodes, 120)
+        answered, placed = one_at_a_time(scheduler, body, options.single)
         sampler = Sampler(scheduler.api)
         sampler.start()
         client = subprocess.run([os.path.join(options.bin, "bench-submit"), "--port", str(scheduler.port), "--token-file", os.path.join(scheduler.data, "admin.token"),
@@ -120,11 +154,11 @@ def main():
         if client.returncode != 0:
             raise RuntimeError(client.stderr + client.stdout)
         result = json.loads(client.stdout)
-        until(lambda: api.get("/api/v1/cluster")["jobs"].get("Finished", 0) >= options.jobs, 300,
+        until(lambda: api.get("/api/v1/cluster")["jobs"].get("Finished", 0) >= options.jobs + options.single, 300,
               lambda: f"all jobs to finish: {api.get('/api/v1/cluster')['jobs']}", 0.5)
         sampler.stopping.set()
         sampler.join(30)
-        waits = [(at(job["started"]) - at(job["submitted"])) * 1000 for job in api.jobs()]
+        waits = [(at(job["started"]) - at(job["submitted"])) * 1000 for job in api.jobs() if job["name"] != "single"]
         cluster = until(lambda: quiet(api), 30, "a quiet moment")
         result.update({
             "benchmark": "submit", "simulated": True, "nodes": options.nodes, "gpus": options.nodes * 8,
@@ -132,12 +166,19 @@ def main():
             "finished": cluster["jobs"].get("Finished", 0), "holdings_samples": sampler.samples, "holdings_rows_compared": sampler.rows,
             "holdings_differences": len(sampler.differences), "baseline_fsyncs_per_second": round(baseline),
             "accepted_per_fsync": round(result["accepted_per_second"] / baseline, 2)})
+        bound = 2 * percentile(disk, 0.5) + 5
+        result.update({"single_answer_ms_p50": round(percentile(answered, 0.5), 2), "single_placed_ms_p50": round(percentile(placed, 0.5), 2),
+                       "single_placed_ms_p99": round(percentile(placed, 0.99), 2), "fsync_ms_p50": round(percentile(disk, 0.5), 2),
+                       "single_placed_goal_ms": round(bound, 2)})
         result.update(restart(scheduler, agent, body))
         print(json.dumps(result))
         print(f"{result['accepted_per_second']:.0f} jobs/s accepted durably over {options.connections} connections = {result['accepted_per_fsync']} per fsync of this disk "
               f"({baseline:.0f}/s); submit to running p50 {result['submit_to_running_ms_p50']} ms, p99 {result['submit_to_running_ms_p99']} ms "
               f"(800 cards, 1 s a job: the queue is part of it); {result['finished']} finished; {sampler.samples} samples, {len(sampler.differences)} differences")
-        return 0 if result["finished"] == options.jobs and not sampler.differences and result["hash_after_restart_equal"] else 1
+        print(f"through HTTP and disk, one at a time: submitted to placed p50 {result['single_placed_ms_p50']} ms, p99 {result['single_placed_ms_p99']} ms "
+              f"(answered p50 {result['single_answer_ms_p50']} ms); an fsync here takes p50 {result['fsync_ms_p50']} ms, the goal is twice that + 5 ms = "
+              f"{result['single_placed_goal_ms']} ms")
+        return 0 if result["finished"] == options.jobs + options.single and not sampler.differences and result["hash_after_restart_equal"] else 1
     finally:
         if agent:
             agent.stop()

@@ -32,7 +32,7 @@ class OccupyingRuntime final : public Runtime {
         const Millis limit = launch.spec.time_limit;
         const bool limited = limit.count() > 0 && limit < wanted;
         task.launch = std::move(launch);
-        enter(task, State::preparing, Reason::launched, "", -1);
+        // There is nothing to prepare, and so nothing to say of that.
         enter(task, State::running, Reason::process_started, "", -1);
         task.timer = loop_.after(limited ? limit : wanted, [this, id, limited] {
             const auto now = tasks_.find(id);

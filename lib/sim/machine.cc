@@ -100,7 +100,7 @@ Machine::Record* Machine::find(const run::TaskId& id) {
 std::map<run::TaskId, agent::Held> Machine::running() const {
     std::map<run::TaskId, agent::Held> out;
     for (const auto& [id, record] : records_)
-        if (!record.ended) out[id] = {record.launch, record.last.state, record.last.at};
+        if (!record.ended) out[id] = {record.launch.allocation, record.launch.spec.grace_period, record.last.state, record.last.at};
     return out;
 }
 

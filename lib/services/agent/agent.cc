@@ -6,7 +6,6 @@
 #include "crater/proto/agent.pb.h"
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
-#include "crater/codec/codec.h"
 #include "crater/codec/proto.h"
 #include "inventory.h"
 #include "logs.h"
@@ -68,7 +67,8 @@ class Agent::Impl {
         env_.runtime.listen(guarded([this](run::TaskEvent event) { on_event(std::move(event)); }));
         for (run::Adopted& adopted : env_.runtime.adopt()) {
             const run::TaskId id = adopted.launch.id;
-            if (!terminal(adopted.last.state)) table_[id] = {std::move(adopted.launch), adopted.last.state, adopted.last.at};
+            if (!terminal(adopted.last.state))
+                table_[id] = {std::move(adopted.launch.allocation), adopted.launch.spec.grace_period, adopted.last.state, adopted.last.at};
             reports_.add(adopted.last);
         }
         retention_.start();
@@ -81,7 +81,7 @@ class Agent::Impl {
         if (stop_tasks)
             for (const auto& [id, held] : table_) {
                 report({id, State::preempting, Reason::node_drained, "the agent is being stopped", -1, env_.clock.now()});
-                env_.runtime.stop(id, held.launch.spec.grace_period, State::preempted, Reason::node_drained, "the agent was stopped");
+                env_.runtime.stop(id, held.grace, State::preempted, Reason::node_drained, "the agent was stopped");
             }
         if (!stop_tasks || table_.empty()) finish_stop();
     }
@@ -281,15 +281,15 @@ class Agent::Impl {
         if (const auto* waiting = reports_.last_of(id)) return send_report(*waiting);
 
         auto reject = [&](Reason reason, const std::string& why) { report({id, State::failed, reason, why, -1, env_.clock.now()}); };
-        auto spec = codec::read_json<JobSpec>(order.spec_json(), {.allow_unknown = true});
+        const auto spec = env_.specs->of(order.spec_json());
         if (!spec) return reject(Reason::rejected, "the order cannot be read: " + spec.error().text());
-        run::Launch launch{.id = id, .spec = std::move(*spec), .allocation = {}, .env = {order.env().begin(), order.env().end()},
+        run::Launch launch{.id = id, .spec = **spec, .allocation = {}, .env = {order.env().begin(), order.env().end()},
                            .tenant = order.tenant(), .run_as_root = order.run_as_root()};
         if (auto read = codec::from_proto(order.allocation(), launch.allocation); !read) return reject(Reason::rejected, read.error().text());
         if (auto fits = check_capacity(inventory_, table_, launch.allocation); !fits) return reject(Reason::rejected, fits.error().text());
         if (stopping_) return reject(Reason::node_drained, "the agent is being stopped");
 
-        table_[id] = {launch, State::preparing, env_.clock.now()};
+        table_[id] = {launch.allocation, launch.spec.grace_period, State::preparing, env_.clock.now()};
         env_.runtime.start(std::move(launch));
     }
 
@@ -331,7 +331,7 @@ class Agent::Impl {
             row->set_task(id.task);
             row->set_attempt(id.attempt);
             row->set_state(std::string(name_of(held.state)));
-            codec::to_proto(held.launch.allocation, *row->mutable_allocation());
+            codec::to_proto(held.allocation, *row->mutable_allocation());
         }
         send(message);
     }

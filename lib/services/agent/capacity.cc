@@ -57,7 +57,7 @@ Result<void> check_card(const NodeInventory& inventory, std::int64_t index, cons
 
 Result<void> check_capacity(const NodeInventory& inventory, const std::map<run::TaskId, Held>& table, const Allocation& extra) {
     Load load;
-    for (const auto& [id, held] : table) load.add(held.launch.allocation);
+    for (const auto& [id, held] : table) load.add(held.allocation);
     load.add(extra);
 
     for (const auto& [index, card] : load.cards) CRATER_TRY_VOID(check_card(inventory, index, card));

@@ -30,7 +30,7 @@ std::optional<proto::TaskReport> Reports::acknowledged(std::uint64_t number) {
 
 const proto::TaskReport* Reports::last_of(const run::TaskId& id) const {
     for (auto report = waiting_.rbegin(); report != waiting_.rend(); ++report)
-        if (id_of(*report) == id) return &*report;
+        if (report->job() == id.job && report->task() == id.task && report->attempt() == id.attempt) return &*report;
     return nullptr;
 }
 

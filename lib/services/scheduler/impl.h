@@ -89,6 +89,7 @@ struct Session {
     std::string node, boot_id;  // empty until it registered
     bool welcomed = false;      // orders may be sent
     bool closed = false;
+    std::vector<std::uint64_t> owed;  // reports whose acknowledgement is to be sent
 };
 
 struct Node {
@@ -209,6 +210,7 @@ class Scheduler::Impl {
         std::vector<api::EventView> events;
         ReadModel::Update update;
         std::vector<std::string> retired;
+        std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports;  // taken in, to be acknowledged
         std::int64_t began_us = 0;
         bool durable = false;
     };
@@ -368,7 +370,8 @@ class Scheduler::Impl {
     void order_launch(const Job& job, const TaskStatus& task);
     void order_stop_of(const std::string& node, const TaskKey& key, const StopOrder& order);
     void order_forget(const std::string& node, const TaskKey& key);
-    void acknowledge(const std::string& node, std::uint64_t number);
+    void acknowledge(std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports);
+    void send_owed(Session& session);
     void send_launch(const std::string& id, std::int64_t index, std::int64_t attempt);
     Result<std::string> spec_text(const FixedJob& job);  // as agents get it
 
@@ -409,7 +412,8 @@ class Scheduler::Impl {
     std::set<std::pair<std::int64_t, std::string>> deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
-    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0, explain_timer_ = 0;
+    TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0, explain_timer_ = 0, owed_timer_ = 0;
+    std::vector<std::shared_ptr<Session>> owed_;  // sessions that are owed acknowledgements
     bool pass_due_ = false;
     struct Explained {
         Reason reason = Reason::none;

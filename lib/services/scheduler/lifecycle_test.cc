@@ -19,7 +19,7 @@ TEST(Lifecycle, from_submit_to_the_end) {
     EXPECT_EQ(w.scheduler->read().cluster().resources.gpu.allocated, 1);
 
     a.finish(a.launches[0]);
-    w.run();
+    w.run(seconds(1));  // acknowledgements take their time
     EXPECT_EQ(w.state(id), State::finished);
     EXPECT_EQ(w.states(id), (Names{"Pending", "Preparing", "Running", "Finished"}));
     EXPECT_EQ(w.job(id)->status().tasks[0].exit_code, 0);

@@ -356,7 +356,8 @@ void Scheduler::Impl::on_samples(Node& node, const proto::TaskSamples& samples) 
 
 // Applied in order; a repeated one changes nothing. Acknowledged when everything before it is durable.
 void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
-    acknowledge(node.name, report.number());
+    open_.reports.emplace_back(node.session, report.number());
+    wake();
     const TaskKey key{report.job(), report.task(), report.attempt()};
     const State state = state_named(report.state(), State::pending);
     const Reason reason = reason_named(report.reason());

@@ -140,6 +140,7 @@ TEST(Nodes, a_machine_that_started_anew_has_lost_its_tasks) {
     FakeAgent& a = w.add_agent("n1");
     const std::string id = w.submit(gpu_job());
     a.held.clear();
+    a.waiting.clear();
     a.boot_id = "boot-2";
     a.hang_up();
     w.run(seconds(1));
@@ -148,6 +149,26 @@ TEST(Nodes, a_machine_that_started_anew_has_lost_its_tasks) {
     ASSERT_EQ(a.launches.size(), 2u);
     EXPECT_EQ(a.launches[1].attempt(), 2);
     EXPECT_EQ(w.state(id), State::running);
+}
+
+// The next run of an agent numbers its reports anew: what its predecessor said must not take them off its
+// list.
+TEST(Nodes, an_acknowledgement_goes_to_the_link_that_brought_the_report) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    a.runs_at_once = false;
+    w.submit(gpu_job());
+    ASSERT_EQ(a.launches.size(), 1u);
+    a.report(a.launches[0], "running", "process_started");
+    w.run(Millis(50));
+    a.hang_up();
+    a.dial(*w.scheduler, *w.loop);
+    const std::uint64_t earlier = a.waiting.at(0).number();
+    w.run(Millis(50));
+    EXPECT_TRUE(a.acknowledged.empty());
+    w.run(seconds(1));
+    EXPECT_TRUE(a.acknowledged.contains(earlier)) << "it was said again on the new link";
+    EXPECT_TRUE(a.waiting.empty());
 }
 
 TEST(Nodes, a_cancelled_job_on_a_lost_node_is_over_at_once_and_stopped_later) {

@@ -9,6 +9,9 @@
 namespace crater::scheduler {
 namespace {
 
+// Nobody waits for an acknowledgement: it travels with the next order, or after this.
+constexpr Millis owed_pause{200};
+
 // "10.0.0.7:41234" -> "10.0.0.7"; "[fe80::1]:41234" -> "fe80::1".
 std::string host_of(std::string peer) {
     if (const auto colon = peer.rfind(':'); colon != std::string::npos && (peer.front() == '[' || peer.find(':') == colon)) peer.resize(colon);
@@ -20,6 +23,7 @@ std::string host_of(std::string peer) {
 
 void Scheduler::Impl::send(Session& session, proto::ToAgent& message) {
     if (session.closed) return;
+    if (!session.owed.empty()) send_owed(session);
     const auto link = session.link();
     if (!link) return;
     message.set_term(term_);
@@ -117,12 +121,29 @@ void Scheduler::Impl::order_forget(const std::string& node, const TaskKey& key) 
     });
 }
 
-void Scheduler::Impl::acknowledge(const std::string& node, std::uint64_t number) {
-    when_durable([this, node, number] {
+// What was reported is durable. Told on the link it came by: another run of the agent gives other reports the
+// same numbers.
+void Scheduler::Impl::acknowledge(std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports) {
+    if (reports.empty()) return;
+    for (auto& [session, number] : reports) {
+        if (session->closed) continue;
+        session->owed.push_back(number);
+        if (session->owed.size() == 1) owed_.push_back(std::move(session));
+    }
+    if (owed_timer_) return;
+    owed_timer_ = env_.loop.after(owed_pause, [this] {
+        owed_timer_ = 0;
+        for (const auto& session : std::exchange(owed_, {}))
+            if (!session->closed) send_owed(*session);
+    });
+}
+
+void Scheduler::Impl::send_owed(Session& session) {
+    for (const std::uint64_t number : std::exchange(session.owed, {})) {
         proto::ToAgent message;
         message.mutable_ack()->set_number(number);
-        send(node, message);
-    });
+        send(session, message);
+    }
 }
 
 }  // namespace crater::scheduler

@@ -10,20 +10,24 @@
 namespace crater::scheduler {
 namespace {
 
+// A job's place in an index. Its record gives way to newer ones there: what it is found by stays.
+struct Slot {
+    mutable JobRecordPtr job;
+};
 // Rows by the time of their submission; searched by a time alone too.
 struct ByTime {
     using is_transparent = void;
-    bool operator()(const JobRecordPtr& a, const JobRecordPtr& b) const {
-        const Instant at = a->submitted(), other = b->submitted();
-        return at != other ? at < other : a->id() < b->id();
+    bool operator()(const Slot& a, const Slot& b) const {
+        const Instant at = a.job->submitted(), other = b.job->submitted();
+        return at != other ? at < other : a.job->id() < b.job->id();
     }
-    bool operator()(const JobRecordPtr& a, Instant at) const { return a->submitted() < at; }
-    bool operator()(Instant at, const JobRecordPtr& b) const { return at < b->submitted(); }
+    bool operator()(const Slot& a, Instant at) const { return a.job->submitted() < at; }
+    bool operator()(Instant at, const Slot& b) const { return at < b.job->submitted(); }
 };
 // Rows by id, which lies in the row only.
 struct ById {
     using is_transparent = void;
-    static std::string_view of(const JobRecordPtr& job) { return job->id(); }
+    static std::string_view of(const Slot& slot) { return slot.job->id(); }
     static std::string_view of(std::string_view id) { return id; }
     std::size_t operator()(const auto& job) const { return std::hash<std::string_view>()(of(job)); }
     bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
@@ -117,8 +121,8 @@ struct ReadModel::State_ {
     };
 
     mutable std::shared_mutex mutex;
-    std::unordered_set<JobRecordPtr, ById, ById> jobs;
-    std::set<JobRecordPtr, ByTime> by_time;
+    std::unordered_set<Slot, ById, ById> jobs;
+    std::set<Slot, ByTime> by_time;
     std::map<std::string, HeldNode> nodes;
     std::map<std::string, api::QueueView> queues;
     std::map<std::string, std::pair<Tenant, api::QuotaView>> tenants;
@@ -128,7 +132,10 @@ struct ReadModel::State_ {
     api::ClusterView cluster;
 
     void take_job(const JobRecordPtr& job);
+    void replace_job(const Slot& slot, const JobRecordPtr& job);
     void drop_job(const std::string& id);
+    void list_on_nodes(const JobRecord& job);
+    void unlist_on_nodes(const JobRecord& job);
     void take_node(const NodeEntry& entry);
     void drop_node(const std::string& name);
 };
@@ -136,27 +143,48 @@ struct ReadModel::State_ {
 void ReadModel::State_::drop_job(const std::string& id) {
     const auto it = jobs.find(std::string_view(id));
     if (it == jobs.end()) return;
-    const JobRecordPtr old = *it;
-    old->for_each_held_node([&](const std::string& node) {
-        const auto n = nodes.find(node);
-        if (n == nodes.end()) return;
-        auto& held = n->second.jobs;
-        if (const auto at = std::lower_bound(held.begin(), held.end(), id); at != held.end() && *at == id) held.erase(at);
-    });
+    const JobRecordPtr old = it->job;
+    unlist_on_nodes(*old);
     --counts[old->state()];
-    by_time.erase(old);
+    by_time.erase(Slot{old});
     jobs.erase(it);
 }
 
 void ReadModel::State_::take_job(const JobRecordPtr& job) {
-    drop_job(job->id());
+    if (const auto known = jobs.find(std::string_view(job->id())); known != jobs.end()) return replace_job(*known, job);
     ++counts[job->state()];
-    job->for_each_held_node([&](const std::string& node) {
+    list_on_nodes(*job);
+    by_time.insert(Slot{job});
+    jobs.insert(Slot{job});
+}
+
+void ReadModel::State_::replace_job(const Slot& slot, const JobRecordPtr& job) {
+    const JobRecordPtr old = slot.job;
+    CRATER_CHECK(old->submitted() == job->submitted(), "job " + job->id() + " was submitted once");
+    --counts[old->state()];
+    ++counts[job->state()];
+    if (!job->holds_as(*old)) {
+        unlist_on_nodes(*old);
+        list_on_nodes(*job);
+    }
+    by_time.find(slot)->job = job;
+    slot.job = job;
+}
+
+void ReadModel::State_::list_on_nodes(const JobRecord& job) {
+    job.for_each_held_node([&](const std::string& node) {
         auto& held = nodes[node].jobs;
-        held.insert(std::lower_bound(held.begin(), held.end(), job->id()), job->id());
+        held.insert(std::lower_bound(held.begin(), held.end(), job.id()), job.id());
     });
-    by_time.insert(job);
-    jobs.insert(job);
+}
+
+void ReadModel::State_::unlist_on_nodes(const JobRecord& job) {
+    job.for_each_held_node([&](const std::string& node) {
+        const auto n = nodes.find(node);
+        if (n == nodes.end()) return;
+        auto& held = n->second.jobs;
+        if (const auto at = std::lower_bound(held.begin(), held.end(), job.id()); at != held.end() && *at == job.id()) held.erase(at);
+    });
 }
 
 void ReadModel::State_::drop_node(const std::string& name) {
@@ -218,7 +246,7 @@ void ReadModel::publish(Update update) {
 JobRecordPtr ReadModel::job(const std::string& id) const {
     const std::shared_lock lock(state_->mutex);
     const auto it = state_->jobs.find(std::string_view(id));
-    return it == state_->jobs.end() ? nullptr : *it;
+    return it == state_->jobs.end() ? nullptr : it->job;
 }
 
 Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::string_view sort, std::size_t limit,
@@ -259,9 +287,9 @@ Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::str
         const std::shared_lock lock(state_->mutex);
         const auto begin = filter.since ? state_->by_time.lower_bound(filter.since) : state_->by_time.begin();
         if (in_order && down)
-            for (auto it = state_->by_time.end(); it != begin;) consider(*--it);
+            for (auto it = state_->by_time.end(); it != begin;) consider((--it)->job);
         else
-            for (auto it = begin; it != state_->by_time.end(); ++it) consider(*it);
+            for (auto it = begin; it != state_->by_time.end(); ++it) consider(it->job);
     }
     std::sort_heap(kept.begin(), kept.end(), worse);
     if (kept.size() > limit) {
@@ -283,10 +311,10 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     for (const std::string& id : it->second.jobs) {
         const auto job = state_->jobs.find(std::string_view(id));
         if (job == state_->jobs.end()) continue;
-        const JobStatus status = (*job)->status();
+        const JobStatus status = job->job->status();
         for (const TaskStatus& task : status.tasks)
             if (task.allocation && task.allocation->node == name && state_row(task.state).holds)
-                view->held.push_back({id, (*job)->name(), task});
+                view->held.push_back({id, job->job->name(), task});
     }
     return view;
 }

@@ -21,7 +21,9 @@ Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_}) env_.loop.cancel(id);
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_,
+                             owed_timer_})
+        env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
@@ -78,7 +80,7 @@ void Scheduler::Impl::close_batch() {
     gather();
     Batch& b = open_;
     if (!b.events.empty()) write("meta/event_sequence", std::to_string(next_event_ - 1));
-    if (b.batch.empty() && b.effects.empty() && b.update.empty() && b.retired.empty()) return;
+    if (b.batch.empty() && b.effects.empty() && b.update.empty() && b.retired.empty() && b.reports.empty()) return;
 
     store::Batch writes = std::move(b.batch);
     if (!writes.empty()) {
@@ -135,6 +137,7 @@ void Scheduler::Impl::release_durable() {
             if (it != jobs_.end() && it->second->retired && !it->second->touched) jobs_.erase(it);
         }
         for (const Effect& effect : b.effects) effect(nullptr);
+        acknowledge(std::move(b.reports));
         hub_.publish(std::move(b.events));
     }
 }

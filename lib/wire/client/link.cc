@@ -3,41 +3,66 @@
 namespace crater::wire {
 namespace {
 
+// A WebSocket message is a bundle: what one turn of the sender's loop said, each message after its length in
+// four bytes, the lowest first. So a burst costs one system call on either side and wakes the receiver once.
+constexpr std::size_t length_bytes = 4;
+constexpr std::size_t bundle_bytes_max = 64u << 10;  // a larger message goes alone
+
+void add_to_bundle(std::string& bundle, std::string_view message) {
+    const auto length = static_cast<std::uint32_t>(message.size());
+    for (std::size_t i = 0; i < length_bytes; ++i) bundle += static_cast<char>(length >> (8 * i));
+    bundle += message;
+}
+
+// Takes the first message off; nothing when the rest is none.
+std::optional<std::string> take_from_bundle(std::string_view& bundle) {
+    if (bundle.size() < length_bytes) return std::nullopt;
+    std::uint32_t length = 0;
+    for (std::size_t i = 0; i < length_bytes; ++i)
+        length |= std::uint32_t{static_cast<unsigned char>(bundle[i])} << (8 * i);
+    bundle.remove_prefix(length_bytes);
+    if (bundle.size() < length) return std::nullopt;
+    std::string message(bundle.substr(0, length));
+    bundle.remove_prefix(length);
+    return message;
+}
+
 // Lives on the owner's loop; the socket's callbacks only post to it. The owner's pointers keep it.
 class WebSocketLink final : public Link, public std::enable_shared_from_this<WebSocketLink> {
   public:
     WebSocketLink(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks)
         : loop_(loop), socket_(std::move(socket)), callbacks_(std::move(callbacks)) {}
 
-    ~WebSocketLink() override { socket_->close(); }
+    ~WebSocketLink() override { close_socket(); }
 
     void start() {
         const std::weak_ptr<WebSocketLink> weak = weak_from_this();
         socket_->start(
             [weak, &loop = loop_](std::string message) {
                 loop.post([weak, m = std::move(message)]() mutable {
-                    const auto self = weak.lock();
-                    if (self && self->open_ && self->callbacks_.on_message)
-                        self->callbacks_.on_message(std::move(m));
+                    if (const auto self = weak.lock()) self->take(m);
                 });
             },
             [weak, &loop = loop_] {
                 loop.post([weak] {
-                    const auto self = weak.lock();
-                    if (!self || !std::exchange(self->open_, false)) return;
-                    const LinkCallbacks callbacks = std::exchange(self->callbacks_, {});
-                    if (callbacks.on_closed)
-                        callbacks.on_closed("the connection to " + self->peer() + " closed");
+                    if (const auto self = weak.lock())
+                        self->end("the connection to " + self->peer() + " closed");
                 });
             });
     }
 
     void send(std::string message) override {
-        if (open_) socket_->send(std::move(message));
+        if (!open_) return;
+        if (out_.size() + message.size() > bundle_bytes_max) flush();
+        add_to_bundle(out_, message);
+        if (std::exchange(flush_posted_, true)) return;
+        loop_.post([weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->flush();
+        });
     }
     void close() override {
         if (!std::exchange(open_, false)) return;
-        socket_->close();
+        close_socket();
         // We may be inside one of them.
         loop_.post([callbacks = std::make_shared<LinkCallbacks>(std::exchange(callbacks_, {}))] {});
     }
@@ -46,10 +71,39 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
     std::string peer() const override { return socket_->remote(); }
 
   private:
+    void take(std::string_view bundle) {
+        while (open_ && !bundle.empty()) {
+            auto message = take_from_bundle(bundle);
+            if (!message) {
+                socket_->close();
+                return end(peer() + " sent something that is no bundle of messages");
+            }
+            if (callbacks_.on_message) callbacks_.on_message(std::move(*message));
+        }
+    }
+
+    void end(const std::string& why) {
+        if (!std::exchange(open_, false)) return;
+        const LinkCallbacks callbacks = std::exchange(callbacks_, {});
+        if (callbacks.on_closed) callbacks.on_closed(why);
+    }
+
+    void flush() {
+        flush_posted_ = false;
+        if (!out_.empty()) socket_->send(std::exchange(out_, {}));
+    }
+
+    // What was said before is still sent.
+    void close_socket() {
+        flush();
+        socket_->close();
+    }
+
     Loop& loop_;
     const WebSocketPtr socket_;
     LinkCallbacks callbacks_;
-    bool open_ = true;
+    std::string out_;  // the bundle of this turn
+    bool open_ = true, flush_posted_ = false;
 };
 
 class WebSocketConnector final : public Connector {

@@ -336,6 +336,85 @@ TEST(Links, connect_two_loops_and_tell_the_peer_of_the_end) {
     EXPECT_FALSE(closed_here);
 }
 
+TEST(Links, deliver_each_message_of_a_burst_in_order) {
+    LoopThread here, there;
+    constexpr int count = 2'000;
+    const auto message = [](int i) {
+        return std::to_string(i) + std::string(static_cast<std::size_t>(i % 300), 'x');
+    };
+    Awaited<std::shared_ptr<Link>> accepted;
+    Awaited<bool> ended;
+    std::vector<std::string> heard;
+    const auto server =
+        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                there.loop().post([&, socket] {
+                    accepted.set(websocket_link(there.loop(), socket,
+                                                {[&](std::string m) { heard.push_back(std::move(m)); },
+                                                 [&](std::string) { ended.set(true); }}));
+                });
+            });
+        });
+    std::unique_ptr<Connector> connector =
+        websocket_connector(here.loop(), {url_of(*server, "")}, "", Millis(20'000));
+    here.loop().post([&] {
+        connector->connect({}, [&](Result<std::shared_ptr<Link>> link) {
+            ASSERT_TRUE(link) << link.error().text();
+            (*link)->send("");  // an empty one is one, too
+            for (int i = 0; i < count; ++i) (*link)->send(message(i));
+            (*link)->close();
+        });
+    });
+    const auto held = accepted.get();
+    EXPECT_TRUE(ended.get());
+    Awaited<bool> over, over_there;
+    here.loop().post([&] {
+        connector.reset();
+        over.set(true);
+    });
+    there.loop().post([&] {
+        accepted.set(nullptr);
+        over_there.set(true);
+    });
+    over.get();
+    over_there.get();
+    ASSERT_EQ(heard.size(), static_cast<std::size_t>(count) + 1);
+    EXPECT_EQ(heard[0], "");
+    for (int i = 0; i < count; ++i) EXPECT_EQ(heard[static_cast<std::size_t>(i) + 1], message(i));
+}
+
+TEST(Links, end_when_the_peer_sends_no_bundle) {
+    LoopThread there;
+    Awaited<std::shared_ptr<Link>> accepted;
+    Awaited<std::string> why;
+    std::vector<std::string> heard;
+    const auto server =
+        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
+                there.loop().post([&, socket] {
+                    accepted.set(websocket_link(there.loop(), socket,
+                                                {[&](std::string m) { heard.push_back(std::move(m)); },
+                                                 [&](std::string w) { why.set(std::move(w)); }}));
+                });
+            });
+        });
+    WebSocketDialer dialer;
+    const auto socket = dial(dialer, url_of(*server, "/", "ws"));
+    ASSERT_TRUE(socket) << socket.error().text();
+    Inbox inbox;
+    inbox.attach(*socket);
+    (*socket)->send(std::string("\x05\0\0\0four", 8));
+    EXPECT_THAT(why.get(), HasSubstr("no bundle"));
+    inbox.wait_closed();
+    EXPECT_THAT(heard, testing::IsEmpty());
+    Awaited<bool> over_there;
+    there.loop().post([&] {
+        accepted.set(nullptr);
+        over_there.set(true);
+    });
+    over_there.get();
+}
+
 TEST(Links, try_their_endpoints_in_turn) {
     LoopThread here;
     const auto server = must_listen({}, no_pages, echo);

@@ -34,7 +34,9 @@ class Connector {
     virtual void connect(LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<Link>>)> done) = 0;
 };
 
-// Over WebSockets, posted to `loop`. `endpoints` (http, https, ws or wss URLs) are tried in turn, one per attempt; one without a path of
+// Over WebSockets, posted to `loop`: what is sent within one turn of it travels as one WebSocket message, so
+// both ends must be links.
+// `endpoints` (http, https, ws or wss URLs) are tried in turn, one per attempt; one without a path of
 // its own gets `path`. `token` goes into Authorization. Destroying the connector closes its links; nothing more is called then.
 std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout,
                                                std::string path = "/api/v1/agent", ClientOptions options = {});

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "crater/agent/specs.h"
 #include "crater/base/clock.h"
 #include "crater/base/describe.h"
 #include "crater/hw/source.h"
@@ -112,10 +113,12 @@ struct Env {
     hw::Source& source;
     run::Runtime& runtime;
     wire::Connector& connector;
+    std::shared_ptr<Specs> specs = std::make_shared<Specs>();  // of agents on one loop one may do
 };
 
 struct Held {
-    run::Launch launch;
+    Allocation allocation;
+    Millis grace{0};  // between SIGTERM and SIGKILL
     State state = State::preparing;
     Instant started;
 };

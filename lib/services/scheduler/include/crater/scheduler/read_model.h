@@ -47,6 +47,7 @@ class JobRecord {
             from = end + 1;
         }
     }
+    bool holds_as(const JobRecord& other) const { return held_on_ == other.held_on_; }
     bool runs_on(const std::string& node) const;  // or ran, while its slices are remembered
     api::JobRow row() const;                      // as lists show it
 
