@@ -61,6 +61,12 @@ Lacks lack(std::string_view name) {
     const int position = filter::position_of(name);
     return position < 0 ? 0 : Lacks{1} << places().place[static_cast<std::size_t>(position)];
 }
+
+Lacks all_of(std::initializer_list<std::string_view> filters) {
+    Lacks out = 0;
+    for (const auto name : filters) out |= lack(name);
+    return out;
+}
 Lacks lacks_of(filter::Kind kind) { return places().of_kind[static_cast<std::size_t>(kind)]; }
 const filter::Filter& first_of(Lacks lacks) { return filter::at(filter::in_order()[static_cast<std::size_t>(std::countr_zero(lacks))]); }
 

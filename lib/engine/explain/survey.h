@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,7 @@ namespace crater::engine {
 // A set of filters, by their place in the order in which they are asked, so that the lowest is the first that turns a node away.
 using Lacks = std::uint64_t;
 Lacks lack(std::string_view filter);
+Lacks all_of(std::initializer_list<std::string_view> filters);
 Lacks lacks_of(filter::Kind kind);
 const filter::Filter& first_of(Lacks lacks);
 
