@@ -188,7 +188,7 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
                 for (const auto& slices : job(p).pledge) cluster_.try_book(slices, -1);
     // One task goes where it likes, unless the others of its gang hold it.
     const bool alone = preemptor.waiting == 1 && (preemptor.held == 0 || !shapes_.at(preemptor.shape).near());
-    auto set = alone && !takes_any_cards(preemptor) ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
+    auto set = alone ? victims_on_one_node(preemptor) : victims_of_gang(preemptor);
     cluster_.undo_to(mark);
     if (!set) return set;
     // Nobody is stopped for a job that its quota would then hold back.
