@@ -272,7 +272,6 @@ class Engine::Impl {
     std::optional<VictimSet> least_of_node(int node, const std::vector<int>& here, const Shape& shape);
     std::optional<std::vector<int>> cards_of_node(int node, const std::vector<int>& here, const Shape& shape, bool& impossible);
     Leaver leaver(int victim, int node) const;
-    bool takes_any_cards(const JobSlot& preemptor) const;
     std::int64_t cards_lacking(const JobSlot& preemptor) const;
     std::optional<std::vector<int>> least_by_cards(const std::vector<int>& able, std::int64_t lacking) const;
     std::int64_t idle_cards(int node) const;
@@ -348,6 +347,7 @@ class Engine::Impl {
     Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);
     void list_nodes(const JobSlot& job, const Survey& survey, Why& out) const;
     std::string data_sentence(const Shape& shape) const;
+    bool data_is_nowhere(int shape) const;
     std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const;
     void add_requirements(const Shape& shape, const Survey& survey, Why& out) const;
     void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest, Why& out) const;

@@ -37,14 +37,14 @@ TEST_F(Folder, what_has_an_id_for_a_name_is_complete) {
     fs::create_directories(root_ / "dataset/nothing");
     put("model/llama-7b:3/weights", 9);
     put("checkpoint/job-1/step", 9);
-    const NodeCache has = CacheFolder(root_, clock_).read();
+    const NodeCache has = CacheFolder(root_.string(), clock_, Millis{60'000}).read();
     EXPECT_EQ(has.datasets, (std::vector<CachedItem>{{"imagenet", Bytes(120)}, {"tokens.bin", Bytes(7)}}));
     EXPECT_EQ(has.models, (std::vector<CachedItem>{{"llama-7b:3", Bytes(9)}}));
 }
 
 TEST_F(Folder, tells_once_that_it_holds_something_else) {
     put("dataset/.imagenet/train", 100);
-    CacheFolder folder(root_, clock_);
+    CacheFolder folder(root_.string(), clock_, Millis{60'000});
     EXPECT_EQ(folder.read(), NodeCache());
     fs::rename(root_ / "dataset/.imagenet", root_ / "dataset/imagenet");
     EXPECT_FALSE(folder.changed()) << "it was looked at just now";

@@ -12,7 +12,7 @@ way, and end.
 
 Orders, one or several with commas:
   fair, fifo, shortest, las      those of Crater's queues; shortest@keep stops nobody
-  peer:easy, peer:fifo, peer:sjf, peer:whole_card     what it is compared with; peer:easy@flat on a pool
+  peer:easy, peer:fifo, peer:sjf, peer:sjf_aged, peer:whole_card     what it is compared with; @flat: on a pool
   peer:srtf, peer:las2                                always on a pool of cards without nodes
 
   crater simulate --trace philly --order shortest,las,peer:easy,peer:srtf --report philly.html

@@ -128,9 +128,10 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
                         std::string(row.field), "ask for less, or have the quota raised");
         }
     // Caches fill and empty while jobs wait, so that this is no reason to refuse it.
-    if (shape.data && shape.data->required)
-        if (std::none_of(order.begin(), order.end(), [&](int n) { return cluster_.node(n).present && missing_data_words(*shape.data, cluster_.node(n)).empty(); }))
-            out.notes.push_back("it waits until some node has all of its data in its cache: " + cached_where_words(*shape.data, cluster_));
+    const auto has_data = [&](int n) { return cluster_.node(n).present && shape.data->all_in(cluster_.node(n).data); };
+    if (shape.data && shape.data->required && std::none_of(order.begin(), order.end(), has_data))
+        out.notes.push_back("it waits until some node has all of its data in its cache: " +
+                            cached_where_words(*shape.data, cluster_));
     request.spec = std::move(spec);
     out.job = std::move(request);
     return out;

@@ -66,24 +66,25 @@ std::int64_t part_of(std::int64_t per_card, std::int64_t share, std::int64_t ste
     return std::max(step, amount / step * step);
 }
 
-void fill_from_profile(JobSpec& spec, const Profile& profile, std::vector<std::string>& notes) {
-    auto& resources = spec.resources;
-    const auto up = [](std::int64_t amount, std::int64_t step) { return std::max<std::int64_t>(1, (amount + step - 1) / step) * step; };
-    if (!resources.cpu.cores && profile.cpu) {
-        // Whole cores can be next to the card.
-        resources.cpu.cores = MilliCpu(up(profile.cpu->value, profile.cpu->value >= 1000 ? 1000 : cpu_step));
-        notes.push_back("cpu.cores set to " + core_words(resources.cpu.cores.value) + ": none were asked for, and the last jobs like it used up to " +
-                        core_words(profile.cpu->value));
-    }
-    if (!resources.memory.size && profile.memory) {
-        resources.memory.size = Bytes(up(profile.memory->value + profile.memory->value / 4, memory_step));
-        notes.push_back("memory.size set to " + bytes_words(resources.memory.size.value) + ": none was asked for, and the last jobs like it used up to " +
-                        bytes_words(profile.memory->value));
-    }
+// What jobs of its kind used at their peak and a quarter, where that is less than a card's part of a node: more
+// would leave cards of the node without cores, and its measure is what such a job was given before.
+template <class T>
+bool lower_to(std::int64_t& amount, const std::optional<T>& peak, std::int64_t step) {
+    if (!peak) return false;
+    const auto with_room = std::max<std::int64_t>(step, (peak->value + peak->value / 4 + step - 1) / step * step);
+    if (with_room >= amount) return false;
+    amount = with_room;
+    return true;
 }
 
-void fill_beside_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster,
+void fill_beside_cards(JobSpec& spec, const Shape& shape, const Profile& known, const Cluster& cluster,
                        std::vector<std::string>& notes) {
+    const auto note = [&](std::string_view field, const std::string& amount, std::string_view none,
+                          const std::string& why) {
+        notes.push_back(std::string(field) + " set to " + amount + ": " + std::string(none) + " asked for, and " + why);
+    };
+    const auto used = [](const std::string& amount) { return "the last jobs like it used up to " + amount; };
+    const auto part = [](const std::string& amount) { return "a card's part of a node is " + amount; };
     if (spec.resources.cpu.cores && spec.resources.memory.size) return;
     const PerCard ratio = smallest_ratio(shape, cluster);
     if (ratio.share == 0) return;  // no node can serve: that is said elsewhere
@@ -96,14 +97,18 @@ void fill_beside_cards(JobSpec& spec, const Shape& shape, const Cluster& cluster
                              std::min<std::int64_t>(
                                  1000, per_card / cpu_step * cpu_step));  // a small slice still has to work
         if (cores >= 1000) cores = cores / 1000 * 1000;  // whole cores can be next to the card
-        resources.cpu.cores = MilliCpu(std::max(cores, cpu_step));
-        notes.push_back("cpu.cores set to " + core_words(resources.cpu.cores.value) +
-                        ": none were asked for, and a card's part of a node is " + core_words(ratio.cpu));
+        cores = std::max(cores, cpu_step);
+        const bool lower = lower_to(cores, known.cpu, cores > 1000 ? 1000 : cpu_step);
+        resources.cpu.cores = MilliCpu(cores);
+        note("cpu.cores", core_words(cores), "none were",
+             lower ? used(core_words(known.cpu->value)) : part(core_words(ratio.cpu)));
     }
     if (!resources.memory.size) {
-        resources.memory.size = Bytes(part_of(ratio.memory, ratio.share, memory_step));
-        notes.push_back("memory.size set to " + bytes_words(resources.memory.size.value) +
-                        ": none was asked for, and a card's part of a node is " + bytes_words(ratio.memory));
+        auto size = part_of(ratio.memory, ratio.share, memory_step);
+        const bool lower = lower_to(size, known.memory, memory_step);
+        resources.memory.size = Bytes(size);
+        note("memory.size", bytes_words(size), "none was",
+             lower ? used(bytes_words(known.memory->value)) : part(bytes_words(ratio.memory)));
     }
 }
 
@@ -169,8 +174,7 @@ void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster,
     }
     const Shape shape = make_shape(spec, Policy::best_fit, cluster, {});
     if (shape.cards > 0) {
-        if (profile) fill_from_profile(spec, *profile, notes);
-        fill_beside_cards(spec, shape, cluster, notes);
+        fill_beside_cards(spec, shape, profile ? *profile : Profile{}, cluster, notes);
         round_gpu_memory(spec, shape, cluster, notes);
     } else {
         fill_without_cards(spec, shape, cluster, notes);

@@ -9,11 +9,12 @@
 
 namespace crater::engine {
 
-// Cores and memory of a job that names none: for cards what jobs of its kind used at their peak, where that is known (a quarter more of
-// memory: what is above it ends the task), else the smallest ratio among the nodes that could serve,
-// at most 16 cores a card for training and 4 for inference; without cards one core and 512 MiB, or less where
+// Cores and memory of a job that names none: for cards the smallest ratio among the nodes that could serve,
+// at most 16 cores a card for training and 4 for inference, or what jobs of its kind used at their peak and a
+// quarter, where that is known and less; without cards one core and 512 MiB, or less where
 // no node has that much. GPU memory is rounded up to what is given out, when all cards that could serve agree
 // on it.
-void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster, std::vector<std::string>& notes);
+void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster,
+                  std::vector<std::string>& notes);
 
 }  // namespace crater::engine

@@ -1,8 +1,6 @@
 #include "explain/changes.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <map>
 #include <set>
 

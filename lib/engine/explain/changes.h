@@ -2,6 +2,8 @@
 // of it does not, on any node.
 #pragma once
 
+#include <functional>
+
 #include "engine_impl.h"
 
 namespace crater::engine {

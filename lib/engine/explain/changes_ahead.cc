@@ -2,9 +2,6 @@
 #include "explain/changes.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
-#include <map>
 #include <set>
 
 #include "explain/found.h"

@@ -2,8 +2,6 @@
 #include "explain/changes.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 
 #include "explain/found.h"
 

@@ -223,7 +223,7 @@ std::string Engine::Impl::data_sentence(const Shape& shape) const {
     const WantedData& wanted = *shape.data;
     const auto& nodes = cluster_.by_name();
     const auto all = std::count_if(nodes.begin(), nodes.end(), [&](int n) {
-        return cluster_.node(n).present && missing_data_words(wanted, cluster_.node(n)).empty();
+        return cluster_.node(n).present && wanted.all_in(cluster_.node(n).data);
     });
     const bool several = wanted.datasets.size() + wanted.models.size() > 1;
     return "It runs only where its data is: " + cached_where_words(wanted, cluster_) +

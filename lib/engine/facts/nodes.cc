@@ -5,11 +5,13 @@
 namespace crater::engine {
 namespace {
 
-// What lies in a cache comes and goes; the node need not be built anew for it.
+// What lies in a cache comes and goes, and the free space of its disk with it; the node need not be built anew.
 bool only_cache_differs(const Node& node, const NodeInventory& now) {
     if (!node.present || node.inventory->cache == now.cache) return false;
     NodeInventory as_before = now;
     as_before.cache = node.inventory->cache;
+    if (now.disks.size() != node.inventory->disks.size()) return false;
+    for (std::size_t k = 0; k < now.disks.size(); ++k) as_before.disks[k].free = node.inventory->disks[k].free;
     FactBytes before, after;
     before.add(*node.inventory), after.add(as_before);
     return before.bytes() == after.bytes();

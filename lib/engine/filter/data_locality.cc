@@ -8,10 +8,7 @@ bool data_locality_asked(const Shape& shape) { return shape.data && shape.data->
 
 // What an empty cluster could hold has nothing to do with what lies in caches: that comes and goes.
 bool data_locality_passes(const Look& look) {
-    if (look.when == When::empty) return true;
-    const auto& has = look.node.data;
-    const auto all = [&](const DataKeys& keys) { return std::all_of(keys.begin(), keys.end(), [&](std::uint64_t key) { return has_key(has, key); }); };
-    return all(look.shape.data->dataset_keys) && all(look.shape.data->model_keys);
+    return look.when == When::empty || look.shape.data->all_in(look.node.data);
 }
 
 std::string data_locality_says(const Look& look) { return missing_data_words(*look.shape.data, look.node); }
@@ -19,7 +16,7 @@ std::string data_locality_says(const Look& look) { return missing_data_words(*lo
 }  // namespace
 
 extern const Filter data_locality;
-const Filter data_locality{24,
+const Filter data_locality{9,  // before whether a node takes work: one that lacks the data would not do anyway
                            Kind::fixed,
                            "data_locality",
                            "data_locality",

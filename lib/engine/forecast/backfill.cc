@@ -85,7 +85,7 @@ bool Engine::Impl::still_good(const Reservation& place, const JobSlot& slot, Ins
         if (nodes.empty() || nodes.back() != slices.node) nodes.push_back(slices.node);
     const bool good = std::all_of(nodes.begin(), nodes.end(), [&](int n) {
         const Node& node = cluster_.node(n);
-        if (!node.takes_work()) return false;
+        if (!node.takes_work() || Judge::fixed_filter(Look(shapes_.at(slot.shape), cluster_, n)) >= 0) return false;
         for (const auto& window : node.windows)
             if (window.end > place.at && window.start < (place.until == never ? place.at + Millis{1} : place.until)) return false;
         const auto mark = cluster_.mark();

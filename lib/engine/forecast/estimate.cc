@@ -146,7 +146,7 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
         for (auto level = queue.waiting.rbegin(); level != queue.waiting.rend() && out.waiting.size() < waiting_max; ++level) {
             turns.clear();
             for (const auto& [key, members] : backlog_.of_priority(q, level->first)) {
-                if (members->blocked.why == Blocked::quota) continue;
+                if (members->blocked.why == Blocked::quota || data_is_nowhere(members->shape)) continue;
                 for (const auto& place : members->jobs) turns.push_back(engine::turn_of(*members, place));
             }
             const auto most = std::min(turns.size(), waiting_max - out.waiting.size());
@@ -233,6 +233,16 @@ const Estimates::Wait* Engine::Impl::answer_for(const JobSlot& slot) const {
     return nullptr;
 }
 
+// Who requires what no cache holds waits for somebody to bring it, which nobody foresees.
+bool Engine::Impl::data_is_nowhere(int shape) const {
+    const auto& wanted = shapes_.at(shape).data;
+    if (!wanted || !wanted->required) return false;
+    const auto& nodes = cluster_.by_name();
+    return std::none_of(nodes.begin(), nodes.end(), [&](int n) {
+        return cluster_.node(n).present && wanted->all_in(cluster_.node(n).data);
+    });
+}
+
 Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now) {
     const int position = position_of(id);
     if (position < 0) return fail(Code::not_found, "there is no job " + id, "job");
@@ -240,6 +250,7 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     if (slot.info.blocked) return fail(Code::unavailable, "it waits for the jobs it depends on");
     if (slot.waiting == 0) return fail(Code::unavailable, "it does not wait");
     if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) return fail(Code::unavailable, "it waits for its tenant's quota, not for room");
+    if (data_is_nowhere(slot.shape)) return fail(Code::unavailable, "it waits for data that no node has in its cache");
     // The longer a simulation takes, the longer it is kept, and a long one is renewed a round with each question.
     const Millis keep = std::max(kept_at_least, Millis(estimates_.work / 4));
     const bool none = !estimates_.simulated || now < estimates_.simulated;

@@ -327,6 +327,7 @@ TEST_F(Place, a_cache_that_changes_leaves_what_runs_and_what_was_measured_alone)
     NodeSample busy{.at = noon, .cpu_percent = 90};
     engine.apply(LoadSampled{"n1", busy});
     real.cache.datasets.clear();
+    real.disks[0].free = Bytes(real.disks[0].free.value - gib);
     engine.apply(NodeSet{real});
     EXPECT_EQ(engine.book("n1")->tasks, 1);
     EXPECT_EQ(run({late}).placements.size(), 0u);

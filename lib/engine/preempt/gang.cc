@@ -82,18 +82,13 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_of_gang(JobSlot& pr
     return set;
 }
 
-// Tasks of one whole card each that may go anywhere: what makes room for them adds up, whatever the node.
-bool Engine::Impl::takes_any_cards(const JobSlot& preemptor) const {
-    const Shape& shape = shapes_.at(preemptor.shape);
-    if (shape.cards != 1 || shape.topology.required || shape.own_tasks_matter()) return false;
-    for (int t = 0; t < cluster_.type_count(); ++t)
-        if (const CardNeed& need = shape.need(cluster_, t); need.fails == CardNeed::nothing && !need.whole) return false;
-    return true;
-}
-
-// How many whole cards have to become free for such tasks; 0: that is not the question.
+// For tasks of one whole card each that may go anywhere, what makes room adds up, whatever the node: how many
+// cards have to become free. 0: that is not the question.
 std::int64_t Engine::Impl::cards_lacking(const JobSlot& preemptor) const {
-    if (!takes_any_cards(preemptor)) return 0;
+    const Shape& shape = shapes_.at(preemptor.shape);
+    if (shape.cards != 1 || shape.topology.required || shape.own_tasks_matter()) return 0;
+    for (int t = 0; t < cluster_.type_count(); ++t)
+        if (const CardNeed& need = shape.need(cluster_, t); need.fails == CardNeed::nothing && !need.whole) return 0;
     std::int64_t out = preemptor.waiting;
     for (const int n : able_.nodes) {
         if (cluster_.node(n).mixed) return 0;  // a card that is cut into instances may serve several

@@ -7,6 +7,11 @@
 
 namespace crater::engine {
 
+// The agent counts what our own tasks wrote as free; a description of a simulated node may leave it out.
+static std::int64_t disk_size(const NodeInventory& inventory, const Disk& disk) {
+    return disk.free.value > 0 ? disk.free.value : inventory.simulated ? disk.capacity.value : 0;
+}
+
 std::int64_t nominal_memory(const std::string& model, std::int64_t memory) {
     constexpr std::int64_t sizes[] = {4,  6,  8,  10, 11, 12, 16,  20,  22,  24,  32,  40,  44,  45,  48,
                                       64, 72, 80, 94, 96, 98, 120, 128, 141, 144, 180, 186, 192, 256, 288};
@@ -64,9 +69,7 @@ void Cluster::build(Node& node) {
     for (const auto& d : inventory.disks) {
         DiskUnit disk{
             .name = d.name, .iops = d.iops.value, .bandwidth = d.bandwidth.value, .latency = d.latency.value};
-        // The agent counts what our own tasks wrote as free; a description of a simulated node may leave it
-        // out.
-        disk.size = d.free.value > 0 ? d.free.value : inventory.simulated ? d.capacity.value : 0;
+        disk.size = disk_size(inventory, d);
         disk.random_read = d.iops.value * 4096;
         disk.stability = d.iops_stability_ratio;
         node.disks.push_back(std::move(disk));
@@ -85,6 +88,8 @@ void Cluster::find_data(Node& node) {
 void Cluster::set_cache(int n, std::shared_ptr<const NodeInventory> inventory) {
     Node& node = at(n);
     node.inventory = std::move(inventory);
+    const auto& disks = node.inventory->disks;
+    for (std::size_t k = 0; k < disks.size(); ++k) node.disks[k].size = disk_size(*node.inventory, disks[k]);
     find_data(node);
     ++node.hardware_version;
     touch(n);

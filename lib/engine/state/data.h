@@ -24,6 +24,12 @@ struct WantedData {
     bool required = false;
     std::vector<std::string> datasets, models;  // sorted
     DataKeys dataset_keys, model_keys;
+
+    bool all_in(const DataKeys& keys) const {
+        const auto in = [&](std::uint64_t key) { return has_key(keys, key); };
+        return std::all_of(dataset_keys.begin(), dataset_keys.end(), in) &&
+               std::all_of(model_keys.begin(), model_keys.end(), in);
+    }
 };
 
 }  // namespace crater::engine

@@ -208,10 +208,11 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
 Result<engine::Engine::Admitted> Scheduler::Impl::admit(engine::EngineJob job) const {
     CRATER_TRY(admitted, engine_.admit(job));
     const Resources& asked = job.spec->resources;
-    const bool open = !asked.cpu.cores || !asked.memory.size;
-    if (!open || !admitted.job.spec->resources.gpu.count) return admitted;
-    job.profile = profiles_.of(Profiles::kind_of(admitted.job.tenant, *admitted.job.spec));
-    if (!job.profile) return admitted;
+    const bool open = (!asked.cpu.cores || !asked.memory.size) && admitted.job.spec->resources.gpu.count;
+    if (!open || !config_.scheduling.enable_prediction) return admitted;
+    const std::uint64_t kind = Profiles::kind_of(admitted.job.tenant, *admitted.job.spec);
+    if (profiles_.runs(kind) < Profiles::runs_to_fill) return admitted;
+    job.profile = profiles_.of(kind);
     auto filled = engine_.admit(std::move(job));
     return filled ? std::move(filled) : Result<engine::Engine::Admitted>(std::move(admitted));
 }

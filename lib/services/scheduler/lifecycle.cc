@@ -274,6 +274,8 @@ void Scheduler::Impl::retire(Job& job) {
     job.retired = true;
     if (const auto* known = profiles_.ended(job.id(), job.fixed->kind, job.status().state == State::finished, now()))
         write(Profiles::key_of(job.fixed->kind), stored_value(*known));
+    if (job.status().reason == Reason::out_of_memory && profiles_.mistaken(job.fixed->kind))
+        erase(Profiles::key_of(job.fixed->kind));
     if (job.known_to_engine) {
         job.edit().received = engine_.received(job.id());
         engine_.apply(engine::JobRemoved{job.id(), now(), job.status().state == State::finished});

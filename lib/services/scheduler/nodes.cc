@@ -9,7 +9,7 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr std::string_view protocol = "crater-agent-1";
+constexpr std::string_view protocol = "crater-agent-2";
 
 bool final_state(State state) { return state_row(state).terminal || state == State::preempted; }
 

@@ -28,6 +28,7 @@ void describe(V& v, StoredProfile& p) {
 class Profiles {
   public:
     static constexpr std::size_t runs_kept = 8;
+    static constexpr std::int64_t runs_to_fill = 3;  // from so many on requests are filled from what is known
 
     // Jobs of one tenant that run the same program on the same part of the same cards are of one kind; never
     // 0.
@@ -44,6 +45,8 @@ class Profiles {
     // The job will not be seen again. Returns what is known of its kind now, null when it taught nothing: it
     // did not finish, or was never seen.
     const StoredProfile* ended(const std::string& job, std::uint64_t kind, bool finished, Instant at);
+    // A run of the kind got less memory than it needed: what others used tells nothing. True if it was known.
+    bool mistaken(std::uint64_t kind) { return kinds_.erase(kind) > 0; }
     // Kinds of which none ended since: they are known no more.
     std::vector<std::uint64_t> forget(Instant before);
 

@@ -76,7 +76,7 @@ class WebSocketLink final : public Link, public std::enable_shared_from_this<Web
             auto message = take_from_bundle(bundle);
             if (!message) {
                 socket_->close();
-                return end(peer() + " sent something that is no bundle of messages");
+                return end(peer() + " sent something that is no bundle of messages: is it of this version?");
             }
             if (callbacks_.on_message) callbacks_.on_message(std::move(*message));
         }
