@@ -224,7 +224,13 @@ class Scheduler::Impl {
     void on_committed(Result<store::Revision> revision);
     void release_durable();
     void break_down(const Error& error);
-    void when_durable(std::function<void()> effect);
+    template <class F>
+    void when_durable(F effect) {
+        open_.effects.push_back([effect = std::move(effect)](const Error* error) {
+            if (!error) effect();
+        });
+        wake();
+    }
     template <class T, class F>
     void reply_when_durable(Reply<T> reply, F answer) {
         open_.effects.push_back([reply = std::move(reply), answer = std::move(answer)](const Error* error) {
@@ -461,6 +467,8 @@ class Scheduler::Impl {
         std::shared_ptr<const std::string> of;
         std::string text;
     } last_spec_;  // the next task is often of the same gang or array
+    mutable std::shared_ptr<const FixedJob> last_kind_of_;  // and so is the next job
+    mutable std::uint64_t last_kind_ = 0;
     Outbox outbox_;
     bool callbacks_on_ = false;
     std::string callback_url_, callback_authorization_;

@@ -9,7 +9,7 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr int commits_max = 2;             // in flight: one is written while the next is gathered
+constexpr int commits_max = 4;             // in flight: one is written while the next is gathered
 constexpr std::int64_t slow_commit_us = 1'000'000;
 constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 
@@ -154,13 +154,6 @@ void Scheduler::Impl::break_down(const Error& error) {
     open_ = {};
     for (const Effect& effect : effects) effect(&answer);
     if (env_.on_fatal) env_.on_fatal(error);
-}
-
-void Scheduler::Impl::when_durable(std::function<void()> effect) {
-    open_.effects.push_back([effect = std::move(effect)](const Error* error) {
-        if (!error) effect();
-    });
-    wake();
 }
 
 void Scheduler::Impl::history(std::string kind, std::string subject, std::string body) {
