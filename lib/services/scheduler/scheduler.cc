@@ -134,7 +134,9 @@ void Scheduler::Impl::release_durable() {
         read_.publish(std::move(b.update));  // first: whoever is answered now reads what he wrote
         for (const std::string& id : b.retired) {
             const auto it = jobs_.find(id);
-            if (it != jobs_.end() && it->second->retired && !it->second->touched) jobs_.erase(it);
+            if (it == jobs_.end() || !it->second->retired || it->second->touched) continue;
+            CRATER_CHECK(it->second->place == Place::nowhere && !it->second->deadline, "job " + id + " waits for nothing any more");
+            jobs_.erase(it);
         }
         for (const Effect& effect : b.effects) effect(nullptr);
         acknowledge(std::move(b.reports));

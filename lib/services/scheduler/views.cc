@@ -152,7 +152,7 @@ api::QueueView Scheduler::Impl::queue_view(const Queue& queue) const {
     view.spec = queue.stored.spec;
     view.waiting = static_cast<std::int64_t>(queue.waiting.size());
     view.running = queue.running;
-    if (!queue.waiting.empty()) view.oldest = Instant{queue.waiting.begin()->first};
+    if (!queue.waiting.empty()) view.oldest = Instant{queue.waiting.begin()->at};
     view.wait_p50_seconds = queue.p50;
     view.wait_p95_seconds = queue.p95;
     return view;

@@ -70,10 +70,10 @@ Job* Scheduler::Impl::next_waiting() {
     for (std::size_t tries = 0; tries <= queues_.size(); ++tries) {
         if (queue == queues_.end()) queue = queues_.begin();
         if (queue->first != explain_queue_) explain_queue_ = queue->first, explain_job_ = {};
-        const auto job = queue->second.waiting.upper_bound(explain_job_);
-        if (job != queue->second.waiting.end()) {
-            explain_job_ = *job;
-            return find(job->second);
+        const auto next = queue->second.waiting.upper_bound(explain_job_);
+        if (next != queue->second.waiting.end()) {
+            explain_job_ = {next->at, next->job->id()};
+            return next->job;
         }
         explain_job_ = {};
         if (++queue == queues_.end()) queue = queues_.begin();
