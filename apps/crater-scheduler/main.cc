@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <malloc.h>
 
 #include "crater/api/routes.h"
 #include "crater/base/ids.h"
@@ -198,6 +199,8 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
+    // As for the agent: joining the bins of small blocks at every large free takes about 3 % of a busy loop's time.
+    ::mallopt(M_MXFAST, 0);
     Overrides overrides;
     const auto options = daemon::parse(argc, argv, name, "Crater's scheduler: decides, remembers, serves the API and the console.", [&](CLI::App& app) {
         app.add_option("--listen", overrides.listen, "Address and port of the API, instead of the configuration's");

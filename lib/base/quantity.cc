@@ -381,10 +381,19 @@ std::string format(Instant instant) {
     const auto days = ch::floor<ch::days>(since);
     const ch::year_month_day date{ch::sys_days(days)};
     const ch::hh_mm_ss time{since - days};
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                       time.hours().count(), time.minutes().count(), time.seconds().count(),
-                       time.subseconds().count());
+    // By hand, since every line of history has one.
+    std::string out("0000-00-00T00:00:00.000Z");
+    const auto put = [&out](std::size_t end, std::int64_t number) {
+        for (; number > 0; number /= 10) out[--end] = static_cast<char>('0' + number % 10);
+    };
+    put(4, static_cast<int>(date.year()));
+    put(7, static_cast<unsigned>(date.month()));
+    put(10, static_cast<unsigned>(date.day()));
+    put(13, time.hours().count());
+    put(16, time.minutes().count());
+    put(19, time.seconds().count());
+    put(23, time.subseconds().count());
+    return out;
 }
 
 }  // namespace crater

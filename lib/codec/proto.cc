@@ -476,12 +476,12 @@ std::vector<std::string> missing_in_proto(const Type& type, const Descriptor& de
 
 }  // namespace detail
 std::string to_bytes(const google::protobuf::Message& message) {
-    std::string bytes;
+    std::string bytes(message.ByteSizeLong(), '\0');
     {
-        google::protobuf::io::StringOutputStream stream(&bytes);
+        google::protobuf::io::ArrayOutputStream stream(bytes.data(), static_cast<int>(bytes.size()));
         google::protobuf::io::CodedOutputStream coded(&stream);
         coded.SetSerializationDeterministic(true);
-        message.SerializeToCodedStream(&coded);
+        message.SerializeWithCachedSizes(&coded);
     }
     return bytes;
 }

@@ -119,9 +119,9 @@ void Scheduler::Impl::recount(Job& job) {
     const auto count = [&](Place place, int sign) {
         if (place == Place::holding) queue.running += sign;
         if (place != Place::waiting) return;
-        const std::pair key{job.status().submitted.ms, job.id()};
-        if (sign > 0) queue.waiting.insert(key);
-        else queue.waiting.erase(key);
+        const JobAt entry{job.status().submitted.ms, &job};
+        if (sign > 0) queue.waiting.insert(entry);
+        else queue.waiting.erase(entry);
         for_each_ancestor(job.fixed->tenant, [&](const std::string& path) { tenants_.at(path).pending += sign; });
     };
     count(job.place, -1);

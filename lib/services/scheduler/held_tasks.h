@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,29 +14,30 @@ namespace crater::scheduler {
 class HeldTasks {
   public:
     using Key = std::pair<std::string, std::int64_t>;  // job, task
+    using Wanted = std::pair<std::string_view, std::int64_t>;
     using Entry = std::pair<Key, std::int64_t>;        // and its attempt
     auto begin() const { return entries_.begin(); }
     auto end() const { return entries_.end(); }
     std::size_t size() const { return entries_.size(); }
     bool empty() const { return entries_.empty(); }
-    auto find(const Key& key) const {
+    auto find(const Wanted& key) const {
         const auto it = std::lower_bound(begin(), end(), key, before);
-        return it != end() && it->first == key ? it : end();
+        return it != end() && Wanted(it->first) == key ? it : end();
     }
-    bool contains(const Key& key) const { return find(key) != end(); }
-    void set(const Key& key, std::int64_t attempt) {
+    bool contains(const Wanted& key) const { return find(key) != end(); }
+    void set(const Wanted& key, std::int64_t attempt) {
         const auto it = std::lower_bound(entries_.begin(), entries_.end(), key, before);
-        if (it != entries_.end() && it->first == key)
+        if (it != entries_.end() && Wanted(it->first) == key)
             it->second = attempt;
         else
-            entries_.insert(it, {key, attempt});
+            entries_.insert(it, {Key(key), attempt});
     }
-    void erase(const Key& key) {
+    void erase(const Wanted& key) {
         if (const auto it = find(key); it != end()) entries_.erase(it);
     }
 
   private:
-    static bool before(const Entry& entry, const Key& key) { return entry.first < key; }
+    static bool before(const Entry& entry, const Wanted& key) { return Wanted(entry.first) < key; }
     std::vector<Entry> entries_;
 };
 

@@ -83,6 +83,20 @@ struct Job {
     bool edited_ = false;                      // since it was kept
 };
 
+// Jobs by a moment, and those of one moment by their ids. A job leaves before it leaves memory.
+struct JobAt {
+    std::int64_t at = 0;
+    Job* job = nullptr;
+};
+struct ByMoment {
+    using is_transparent = void;
+    using Key = std::pair<std::int64_t, std::string_view>;
+    static Key of(const JobAt& entry) { return {entry.at, entry.job->id()}; }
+    static Key of(const std::pair<std::int64_t, std::string>& place) { return {place.first, place.second}; }
+    bool operator()(const auto& a, const auto& b) const { return of(a) < of(b); }
+};
+using JobsByMoment = std::set<JobAt, ByMoment>;
+
 // One agent's connection.
 struct Session {
     std::function<std::shared_ptr<wire::Link>()> link;
@@ -127,7 +141,7 @@ struct Node {
 
 struct Queue {
     StoredQueue stored;
-    std::set<std::pair<std::int64_t, std::string>> waiting;  // (submitted, job)
+    JobsByMoment waiting;  // by when they were submitted
     std::int64_t running = 0;
     std::deque<double> waits;  // seconds, of the last 1,000 starts
     double p50 = 0, p95 = 0;
@@ -224,7 +238,13 @@ class Scheduler::Impl {
     void on_committed(Result<store::Revision> revision);
     void release_durable();
     void break_down(const Error& error);
-    void when_durable(std::function<void()> effect);
+    template <class F>
+    void when_durable(F effect) {
+        open_.effects.push_back([effect = std::move(effect)](const Error* error) {
+            if (!error) effect();
+        });
+        wake();
+    }
     template <class T, class F>
     void reply_when_durable(Reply<T> reply, F answer) {
         open_.effects.push_back([reply = std::move(reply), answer = std::move(answer)](const Error* error) {
@@ -409,7 +429,7 @@ class Scheduler::Impl {
     std::unordered_map<std::string, StoredIdempotency> idempotency_;
     std::map<std::string, std::vector<std::string>> dependents_;
     std::deque<std::pair<std::string, bool>> ended_;  // jobs whose dependents are to be told, and whether they ended well
-    std::set<std::pair<std::int64_t, std::string>> deadlines_;
+    JobsByMoment deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
     TimerId sweep_timer_ = 0, forget_timer_ = 0, pass_timer_ = 0, explain_timer_ = 0, owed_timer_ = 0;
@@ -461,6 +481,8 @@ class Scheduler::Impl {
         std::shared_ptr<const std::string> of;
         std::string text;
     } last_spec_;  // the next task is often of the same gang or array
+    mutable std::shared_ptr<const FixedJob> last_kind_of_;  // and so is the next job
+    mutable std::uint64_t last_kind_ = 0;
     Outbox outbox_;
     bool callbacks_on_ = false;
     std::string callback_url_, callback_authorization_;

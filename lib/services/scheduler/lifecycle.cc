@@ -348,14 +348,14 @@ Instant Scheduler::Impl::deadline_of(const Job& job) const {
 void Scheduler::Impl::set_deadline(Job& job) {
     const Instant next = deadline_of(job);
     if (next == job.deadline) return;
-    if (job.deadline) deadlines_.erase({job.deadline.ms, job.id()});
-    if (next) deadlines_.emplace(next.ms, job.id());
+    if (job.deadline) deadlines_.erase(JobAt{job.deadline.ms, &job});
+    if (next) deadlines_.insert({next.ms, &job});
     job.deadline = next;
     arm_deadlines();
 }
 
 void Scheduler::Impl::arm_deadlines() {
-    const Instant first = deadlines_.empty() ? Instant{} : Instant{deadlines_.begin()->first};
+    const Instant first = deadlines_.empty() ? Instant{} : Instant{deadlines_.begin()->at};
     if (!first || (deadline_timer_ && deadline_armed_ <= first)) return;
     env_.loop.cancel(deadline_timer_);
     deadline_armed_ = first;
@@ -366,11 +366,9 @@ void Scheduler::Impl::on_deadlines() {
     deadline_timer_ = 0;
     if (broken_) return;
     const Instant at = now();
-    for (int handled = 0; !deadlines_.empty() && deadlines_.begin()->first <= at.ms && handled < 1'000; ++handled) {
-        const std::string id = deadlines_.begin()->second;
+    for (int handled = 0; !deadlines_.empty() && deadlines_.begin()->at <= at.ms && handled < 1'000; ++handled) {
+        Job* const job = deadlines_.begin()->job;
         deadlines_.erase(deadlines_.begin());
-        Job* job = find(id);
-        if (!job) continue;
         job->deadline = {};
         if (!job->retired) on_deadline(*job);
         set_deadline(*job);

@@ -10,7 +10,7 @@
 namespace crater::scheduler {
 namespace {
 
-// A job's place in an index. Its record gives way to newer ones there: what it is found by stays.
+// A job's place among the rows. Its record gives way to newer ones there: what it is found by stays.
 struct Slot {
     mutable JobRecordPtr job;
 };
@@ -24,10 +24,11 @@ struct ByTime {
     bool operator()(const Slot& a, Instant at) const { return a.job->submitted() < at; }
     bool operator()(Instant at, const Slot& b) const { return at < b.job->submitted(); }
 };
-// Rows by id, which lies in the row only.
+// Where rows are, by id, which lies in the row only.
+using Rows = std::set<Slot, ByTime>;
 struct ById {
     using is_transparent = void;
-    static std::string_view of(const Slot& slot) { return slot.job->id(); }
+    static std::string_view of(Rows::const_iterator row) { return row->job->id(); }
     static std::string_view of(std::string_view id) { return id; }
     std::size_t operator()(const auto& job) const { return std::hash<std::string_view>()(of(job)); }
     bool operator()(const auto& a, const auto& b) const { return of(a) == of(b); }
@@ -121,8 +122,8 @@ struct ReadModel::State_ {
     };
 
     mutable std::shared_mutex mutex;
-    std::unordered_set<Slot, ById, ById> jobs;
-    std::set<Slot, ByTime> by_time;
+    Rows by_time;
+    std::unordered_set<Rows::const_iterator, ById, ById> jobs;
     std::map<std::string, HeldNode> nodes;
     std::map<std::string, api::QueueView> queues;
     std::map<std::string, std::pair<Tenant, api::QuotaView>> tenants;
@@ -131,8 +132,8 @@ struct ReadModel::State_ {
     std::map<State, std::int64_t> counts;
     api::ClusterView cluster;
 
-    void take_job(const JobRecordPtr& job);
-    void replace_job(const Slot& slot, const JobRecordPtr& job);
+    void take_job(JobRecordPtr job);
+    void replace_job(const Slot& slot, JobRecordPtr job);
     void drop_job(const std::string& id);
     void list_on_nodes(const JobRecord& job);
     void unlist_on_nodes(const JobRecord& job);
@@ -143,32 +144,29 @@ struct ReadModel::State_ {
 void ReadModel::State_::drop_job(const std::string& id) {
     const auto it = jobs.find(std::string_view(id));
     if (it == jobs.end()) return;
-    const JobRecordPtr old = it->job;
-    unlist_on_nodes(*old);
-    --counts[old->state()];
-    by_time.erase(Slot{old});
+    const auto row = *it;
+    unlist_on_nodes(*row->job);
+    --counts[row->job->state()];
     jobs.erase(it);
+    by_time.erase(row);
 }
 
-void ReadModel::State_::take_job(const JobRecordPtr& job) {
-    if (const auto known = jobs.find(std::string_view(job->id())); known != jobs.end()) return replace_job(*known, job);
+void ReadModel::State_::take_job(JobRecordPtr job) {
+    if (const auto known = jobs.find(std::string_view(job->id())); known != jobs.end())
+        return replace_job(**known, std::move(job));
     ++counts[job->state()];
     list_on_nodes(*job);
-    by_time.insert(Slot{job});
-    jobs.insert(Slot{job});
+    jobs.insert(by_time.insert(Slot{std::move(job)}).first);
 }
 
-void ReadModel::State_::replace_job(const Slot& slot, const JobRecordPtr& job) {
-    const JobRecordPtr old = slot.job;
-    CRATER_CHECK(old->submitted() == job->submitted(), "job " + job->id() + " was submitted once");
+void ReadModel::State_::replace_job(const Slot& slot, JobRecordPtr job) {
+    CRATER_CHECK(slot.job->submitted() == job->submitted(), "job " + job->id() + " was submitted once");
+    const JobRecordPtr old = std::exchange(slot.job, std::move(job));
     --counts[old->state()];
-    ++counts[job->state()];
-    if (!job->holds_as(*old)) {
-        unlist_on_nodes(*old);
-        list_on_nodes(*job);
-    }
-    by_time.find(slot)->job = job;
-    slot.job = job;
+    ++counts[slot.job->state()];
+    if (slot.job->holds_as(*old)) return;
+    unlist_on_nodes(*old);
+    list_on_nodes(*slot.job);
 }
 
 void ReadModel::State_::list_on_nodes(const JobRecord& job) {
@@ -214,7 +212,7 @@ void ReadModel::publish(Update update) {
     State_& s = *state_;
     for (const auto& id : update.removed_jobs) s.drop_job(id);
     if (s.jobs.empty()) s.jobs.reserve(update.jobs.size());  // all there are, at a start
-    for (const auto& job : update.jobs) s.take_job(job);
+    for (auto& job : update.jobs) s.take_job(std::move(job));
     for (const auto& name : update.removed_nodes) s.drop_node(name);
     for (const auto& node : update.nodes) s.take_node(node);
     for (auto& queue : update.queues) s.queues[queue.spec.name] = std::move(queue);
@@ -246,7 +244,7 @@ void ReadModel::publish(Update update) {
 JobRecordPtr ReadModel::job(const std::string& id) const {
     const std::shared_lock lock(state_->mutex);
     const auto it = state_->jobs.find(std::string_view(id));
-    return it == state_->jobs.end() ? nullptr : it->job;
+    return it == state_->jobs.end() ? nullptr : (*it)->job;
 }
 
 Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::string_view sort, std::size_t limit,
@@ -311,10 +309,11 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     for (const std::string& id : it->second.jobs) {
         const auto job = state_->jobs.find(std::string_view(id));
         if (job == state_->jobs.end()) continue;
-        const JobStatus status = job->job->status();
+        const JobRecord& record = *(*job)->job;
+        const JobStatus status = record.status();
         for (const TaskStatus& task : status.tasks)
             if (task.allocation && task.allocation->node == name && state_row(task.state).holds)
-                view->held.push_back({id, job->job->name(), task});
+                view->held.push_back({id, record.name(), task});
     }
     return view;
 }

@@ -11,9 +11,25 @@
 
 namespace crater::scheduler {
 
+namespace {
+
+// What `append` writes, with no room to spare: a text that grows as it is written is allocated many times over.
+template <class Append>
+std::string written(Append append) {
+    constexpr std::size_t kept_room = 1 << 20;
+    thread_local std::string room;
+    room.clear();
+    append(room);
+    std::string out(room);
+    if (room.capacity() > kept_room) room = {};
+    return out;
+}
+
+}  // namespace
+
 template <class T>
 std::string stored_value(const T& object) {
-    return codec::write_binary(object);
+    return written([&](std::string& out) { codec::append_binary(out, object); });
 }
 template <class T>
 Result<void> read_stored(std::string_view value, T& out) {
@@ -24,7 +40,7 @@ Result<void> read_stored(std::string_view value, T& out) {
 bool is_stored_form(std::string_view value) { return codec::is_binary(value); }
 template <class T>
 std::string stored_text(const T& object) {
-    return codec::write_json(object, {.reveal = true});
+    return written([&](std::string& out) { codec::append_json(out, object, {.reveal = true}); });
 }
 
 namespace {

@@ -9,7 +9,7 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr int commits_max = 2;             // in flight: one is written while the next is gathered
+constexpr int commits_max = 4;             // in flight: one is written while the next is gathered
 constexpr std::int64_t slow_commit_us = 1'000'000;
 constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 
@@ -134,7 +134,9 @@ void Scheduler::Impl::release_durable() {
         read_.publish(std::move(b.update));  // first: whoever is answered now reads what he wrote
         for (const std::string& id : b.retired) {
             const auto it = jobs_.find(id);
-            if (it != jobs_.end() && it->second->retired && !it->second->touched) jobs_.erase(it);
+            if (it == jobs_.end() || !it->second->retired || it->second->touched) continue;
+            CRATER_CHECK(it->second->place == Place::nowhere && !it->second->deadline, "job " + id + " waits for nothing any more");
+            jobs_.erase(it);
         }
         for (const Effect& effect : b.effects) effect(nullptr);
         acknowledge(std::move(b.reports));
@@ -154,13 +156,6 @@ void Scheduler::Impl::break_down(const Error& error) {
     open_ = {};
     for (const Effect& effect : effects) effect(&answer);
     if (env_.on_fatal) env_.on_fatal(error);
-}
-
-void Scheduler::Impl::when_durable(std::function<void()> effect) {
-    open_.effects.push_back([effect = std::move(effect)](const Error* error) {
-        if (!error) effect();
-    });
-    wake();
 }
 
 void Scheduler::Impl::history(std::string kind, std::string subject, std::string body) {

@@ -90,9 +90,10 @@ JobRecordPtr Scheduler::Impl::record_of(Job& job) const {
     record->submitted_ = job.status().submitted;
     record->advisory_ = job.s().advisory;
     std::set<std::string_view> listed;
+    const bool alone = job.status().tasks.size() == 1;
     for (const TaskStatus& task : job.status().tasks) {
         if (!task.allocation) continue;
-        if (state_row(task.state).holds && listed.insert(task.allocation->node).second)
+        if (state_row(task.state).holds && (alone || listed.insert(task.allocation->node).second))
             record->held_on_ += (record->held_on_.empty() ? "" : "\n") + task.allocation->node;
         if (const auto node = nodes_.find(task.allocation->node); node != nodes_.end() && node->second.inventory->simulated) record->simulated_ = true;
     }
@@ -151,7 +152,7 @@ api::QueueView Scheduler::Impl::queue_view(const Queue& queue) const {
     view.spec = queue.stored.spec;
     view.waiting = static_cast<std::int64_t>(queue.waiting.size());
     view.running = queue.running;
-    if (!queue.waiting.empty()) view.oldest = Instant{queue.waiting.begin()->first};
+    if (!queue.waiting.empty()) view.oldest = Instant{queue.waiting.begin()->at};
     view.wait_p50_seconds = queue.p50;
     view.wait_p95_seconds = queue.p95;
     return view;
@@ -174,7 +175,7 @@ void Scheduler::Impl::gather() {
             write("job/" + job->id() + "/spec", stored_job(*job->fixed));
         }
         std::string value = stored_value(job->s());
-        job->keep(std::make_shared<const std::string>(value.begin(), value.end()));  // with no room to spare
+        job->keep(std::make_shared<const std::string>(value));
         write("job/" + job->id(), std::move(value));
         open_.update.jobs.push_back(record_of(*job));
         if (job->retired) open_.retired.push_back(job->id());

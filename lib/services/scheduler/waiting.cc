@@ -40,6 +40,11 @@ Reason reason_of(const engine::Why& why, std::int64_t tasks) {
 // Jobs of one kind wait for the same.
 std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     if (job.kind) return job.kind;
+    const auto same = [&](const FixedJob& other) {
+        return other.outline == job.fixed->outline && other.queue == job.fixed->queue && other.tenant == job.fixed->tenant &&
+               other.priority == job.fixed->priority && other.preemptible == job.fixed->preemptible;
+    };
+    if (last_kind_of_ && same(*last_kind_of_)) return job.kind = last_kind_;
     const JobSpec& spec = *job.fixed->outline;
     JobSpec alike;
     alike.queue = job.fixed->queue;
@@ -55,7 +60,8 @@ std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     alike.data_locality = spec.data_locality;
     alike.datasets = spec.datasets;
     alike.models = spec.models;
-    return job.kind = hash64(stored_value(alike)) | 1;
+    last_kind_of_ = job.fixed;
+    return job.kind = last_kind_ = hash64(stored_value(alike)) | 1;
 }
 
 // The job behind the one looked at last, queue by queue; from the front again behind the last.
@@ -64,10 +70,10 @@ Job* Scheduler::Impl::next_waiting() {
     for (std::size_t tries = 0; tries <= queues_.size(); ++tries) {
         if (queue == queues_.end()) queue = queues_.begin();
         if (queue->first != explain_queue_) explain_queue_ = queue->first, explain_job_ = {};
-        const auto job = queue->second.waiting.upper_bound(explain_job_);
-        if (job != queue->second.waiting.end()) {
-            explain_job_ = *job;
-            return find(job->second);
+        const auto next = queue->second.waiting.upper_bound(explain_job_);
+        if (next != queue->second.waiting.end()) {
+            explain_job_ = {next->at, next->job->id()};
+            return next->job;
         }
         explain_job_ = {};
         if (++queue == queues_.end()) queue = queues_.begin();

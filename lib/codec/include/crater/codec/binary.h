@@ -59,10 +59,14 @@ std::vector<std::string> binary_problems(const Type& type);
 
 // Secrets are in clear. Equal objects give equal bytes.
 template <class T>
-std::string write_binary(const T& value) {
+void append_binary(std::string& out, const T& value) {
     static_assert(detail::Described<T>);
-    std::string out;
     detail::write_binary(out, &value, type_of<T>);
+}
+template <class T>
+std::string write_binary(const T& value) {
+    std::string out;
+    append_binary(out, value);
     return out;
 }
 
