@@ -94,6 +94,18 @@ struct Yard {
                 if (!inventory.gpus.empty() && held.empty()) inventory.gpus[0].healthy ^= true, cluster.set_node(std::make_shared<const NodeInventory>(inventory));
                 break;
             }
+            case 4: {  // a node comes, of a kind that may be new, or one goes for a while
+                const auto name = "n" + std::to_string(rng.below(20));
+                if (const int n = cluster.find(name); n >= 0) {
+                    const auto on_it = [&](const auto& slices) { return slices->node == n; };
+                    if (std::none_of(held.begin(), held.end(), on_it)) cluster.remove_node(n);
+                } else if (rng.below(4) == 0) {
+                    const auto types = cluster.type_count();
+                    cluster.set_node(std::make_shared<const NodeInventory>(make_node(name, 4, 1, 81920, "a100-sxm4-80gb")));
+                    if (types != cluster.type_count()) pricing.forget(), seats.levels_changed();
+                }
+                break;
+            }
             default:
                 if (held.empty() || rng.below(3) > 0) return;
                 const auto at = static_cast<std::size_t>(rng.below(held.size()));
@@ -118,7 +130,13 @@ void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
     for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack, Policy::affinity})
         for (int i = 0; i < 8; ++i) known.push_back(yard.shapes.take(yard.any_shape(policy)));
     for (int step = 0; step < 400; ++step) {
-        const int shape = known[yard.rng.below(known.size())];
+        const auto at = static_cast<std::size_t>(yard.rng.below(known.size()));
+        if (yard.rng.below(40) == 0) {  // nobody has this shape any more; its seat goes to another
+            const Policy policy = yard.shapes.at(known[at]).policy;
+            yard.shapes.drop(known[at]);
+            known[at] = yard.shapes.take(yard.any_shape(policy));
+        }
+        const int shape = known[at];
         yard.pricing.arrived(shape, yard.shapes.at(shape), 1);
         if (yard.pricing.reprice() != Pricing::News::none) yard.seats.levels_changed();
         int looked = 0;
