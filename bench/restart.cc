@@ -189,7 +189,7 @@ class OneAgent final : public wire::Link {
     void come_back(const api::NodeView& node) {
         proto::ToScheduler message;
         auto& r = *message.mutable_register_();
-        r.set_protocol("crater-agent-2");
+        r.set_protocol(std::string(wire::agent_protocol));
         r.set_boot_id("b");
         codec::to_proto(node.inventory, *r.mutable_inventory());
         for (const auto& held : node.held) {

@@ -17,7 +17,6 @@ namespace {
 
 constexpr Millis redial_min{200}, redial_max{5'000};
 constexpr Millis forget_grace{5'000};
-constexpr std::int64_t version_protocol = 1;
 
 bool terminal(State state) { return state_row(state).terminal || state == State::preempted || state == State::lost; }
 
@@ -156,7 +155,7 @@ class Agent::Impl {
         inventory_ = std::move(*inventory);
         proto::ToScheduler message;
         auto* registration = message.mutable_register_();
-        registration->set_protocol("crater-agent-" + std::to_string(version_protocol));
+        registration->set_protocol(std::string(wire::agent_protocol));
         registration->set_boot_id(boot_id_);
         codec::to_proto(inventory_, *registration->mutable_inventory());
         for (const auto& [id, held] : table_) add_held(*registration, id, held.state, held.started);

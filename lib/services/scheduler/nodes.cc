@@ -9,8 +9,6 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr std::string_view protocol = "crater-agent-2";
-
 bool final_state(State state) { return state_row(state).terminal || state == State::preempted; }
 
 api::CardView card_view(const Gpu& gpu) {
@@ -95,8 +93,8 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
         if (const auto link = session->link()) link->close();
         on_closed(session);
     };
-    if (message.protocol() != protocol)
-        return refuse(Code::invalid, "the agent speaks " + shown(message.protocol()) + ", this scheduler " + std::string(protocol));
+    if (message.protocol() != wire::agent_protocol)
+        return refuse(Code::invalid, "the agent speaks " + shown(message.protocol()) + ", this scheduler " + std::string(wire::agent_protocol));
     auto inventory = std::make_shared<NodeInventory>();
     if (auto read = codec::from_proto(message.inventory(), *inventory); !read) return refuse(Code::invalid, read.error().text());
     if (auto good = check_id(inventory->name, "node_name"); !good) return refuse(Code::invalid, good.error().text());

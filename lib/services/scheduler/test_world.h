@@ -107,7 +107,7 @@ class FakeAgent {
     void send_register() {
         proto::ToScheduler m;
         auto& r = *m.mutable_register_();
-        r.set_protocol("crater-agent-2");
+        r.set_protocol(std::string(wire::agent_protocol));
         r.set_boot_id(boot_id);
         codec::to_proto(inventory_, *r.mutable_inventory());
         for (const auto& [id, task] : held) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crater/base/clock.h"
@@ -12,6 +13,10 @@
 #include "crater/wire/http.h"
 
 namespace crater::wire {
+
+// What agents and schedulers speak over links: another name with each change of the framing or of the messages that an older one
+// would misread.
+inline constexpr std::string_view agent_protocol = "crater-agent-2";
 
 // Dropping the last pointer closes it.
 class Link {
