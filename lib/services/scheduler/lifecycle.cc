@@ -155,10 +155,11 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
         order_stop_of(task.allocation->node, {job.id(), task.index, task.attempt}, order);
     }
     settle(job, order.reason, told ? (order.detail.empty() ? "stopping" : order.detail) : order.detail);
-    // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more.
+    // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more. One that is
+    // back has told that they ended, and when follows.
     if (!order.requeue)
         for (TaskStatus& task : job.change().tasks)
-            if (task.state == State::lost) give_up(job, task, order.detail);
+            if (task.state == State::lost && nodes_.at(task.allocation->node).state.lost) give_up(job, task, order.detail);
     conclude(job);
 }
 
