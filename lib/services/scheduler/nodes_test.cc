@@ -191,6 +191,26 @@ TEST(Nodes, a_cancelled_job_on_a_lost_node_is_over_at_once_and_stopped_later) {
     EXPECT_EQ(w.state(next), State::running);
 }
 
+TEST(Nodes, tasks_that_ended_on_a_lost_node_ended_when_their_reports_say_whichever_comes_first) {
+    TestWorld w;
+    FakeAgent& a = w.add_agent("n1");
+    JobSpec gang = gpu_job();
+    gang.tasks = 2;
+    const std::string id = w.submit(gang);
+    ASSERT_EQ(a.launches.size(), 2u);
+    w.run(minutes(11));
+    a.hang_up();
+    w.run(seconds(40));
+    a.fail(a.launches[1]);  // it is heard first
+    a.finish(a.launches[0]);
+    const Instant ended = w.time.now();
+    w.run(seconds(9));
+    a.dial(*w.scheduler, *w.loop);
+    w.run(seconds(2));
+    EXPECT_EQ(w.state(id), State::failed);
+    for (const TaskStatus& task : w.job(id)->status().tasks) EXPECT_EQ(task.ended, ended) << task.index;
+}
+
 TEST(Nodes, drain_stops_new_work_and_evict_moves_what_runs) {
     TestWorld w;
     FakeAgent& a = w.add_agent("n1");
