@@ -13,16 +13,6 @@
 
 namespace crater::engine::testing {
 
-// As an A100 in MIG mode is.
-inline void cut_into_instances(Gpu& gpu) {
-    gpu.mig_enabled = true;
-    gpu.partitions = {{"1g.5gb", MilliGpu(142), Mebibytes(4864), 1, {0, 1, 2, 3, 4, 5, 6}},
-                      {"2g.10gb", MilliGpu(285), Mebibytes(9856), 2, {0, 2, 4}},
-                      {"3g.20gb", MilliGpu(428), Mebibytes(19968), 4, {0, 4}},
-                      {"4g.20gb", MilliGpu(571), Mebibytes(19968), 4, {0}},
-                      {"7g.40gb", MilliGpu(1000), Mebibytes(40192), 8, {0}}};
-}
-
 inline void fill_cache(Rng& rng, NodeCache& cache) {
     cache = {};
     for (const char* id : {"a", "b", "c"}) {

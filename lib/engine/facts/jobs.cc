@@ -8,6 +8,12 @@ namespace {
 
 constexpr int was_stopped = -2;  // in WaitClass::only, instead of a position
 
+TaskSlot& task_named(JobSlot& slot, std::int64_t task) {
+    CRATER_CHECK(task >= 0 && task < static_cast<std::int64_t>(slot.tasks.size()),
+                 "a fact names a task the job does not have");
+    return slot.tasks[static_cast<std::size_t>(task)];
+}
+
 }  // namespace
 
 std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
@@ -104,10 +110,7 @@ void Engine::Impl::on(const JobRemoved& fact) {
 
 void Engine::Impl::on(const TaskPlaced& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
-                 "a placement names a task the job does not have");
-    CRATER_CHECK(slot.tasks[static_cast<std::size_t>(fact.task)].life != TaskSlot::Life::held,
-                 "a task is placed twice");
+    CRATER_CHECK(task_named(slot, fact.task).life != TaskSlot::Life::held, "a task is placed twice");
     delist(slot);
     drop_pledge(slot);
     Slices slices = cluster_.from_allocation(fact.allocation);
@@ -126,9 +129,7 @@ void Engine::Impl::on(const TaskPlaced& fact) {
 
 void Engine::Impl::on(const TaskFreed& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
-                 "a fact names a task the job does not have");
-    TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    TaskSlot& task = task_named(slot, fact.task);
     tell_time(fact.at);
     delist(slot);
     if (task.life == TaskSlot::Life::held)
@@ -173,9 +174,7 @@ void Engine::Impl::on(const JobRequeued& fact) {
 
 void Engine::Impl::on(const TaskRequeued& fact) {
     JobSlot& slot = job_named(fact.job);
-    CRATER_CHECK(fact.task >= 0 && fact.task < static_cast<std::int64_t>(slot.tasks.size()),
-                 "a fact names a task the job does not have");
-    TaskSlot& task = slot.tasks[static_cast<std::size_t>(fact.task)];
+    TaskSlot& task = task_named(slot, fact.task);
     CRATER_CHECK(task.life == TaskSlot::Life::ended, "a task that waits again was freed before");
     delist(slot);
     task.life = TaskSlot::Life::waiting;

@@ -25,7 +25,12 @@ class Levels {
   public:
     static constexpr int unfound = -2;  // the card of a level that is but a bound
 
-    void reset(const Cluster& cluster);  // no node is known
+    void reset(const Cluster& cluster) {  // no node is known
+        const auto nodes = static_cast<std::size_t>(cluster.size());
+        tree_.reset(nodes);
+        cards_.assign(nodes, -1);
+        stale_ = false;
+    }
     // All that it fits on is to be looked at again, for it is worth something else there now; whether it fits is
     // as it was.
     void outdate() { stale_ = true; }

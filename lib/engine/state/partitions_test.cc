@@ -11,12 +11,7 @@ using namespace testing;
 
 Gpu a100() {
     Gpu gpu{.index = 0, .model = "a100-pcie-40gb", .memory = Mebibytes(40960)};
-    gpu.mig_enabled = true;
-    gpu.partitions = {{"1g.5gb", MilliGpu(142), Mebibytes(4864), 1, {0, 1, 2, 3, 4, 5, 6}},
-                      {"2g.10gb", MilliGpu(285), Mebibytes(9856), 2, {0, 2, 4}},
-                      {"3g.20gb", MilliGpu(428), Mebibytes(19968), 4, {0, 4}},
-                      {"4g.20gb", MilliGpu(571), Mebibytes(19968), 4, {0}},
-                      {"7g.40gb", MilliGpu(1000), Mebibytes(40192), 8, {0}}};
+    cut_into_instances(gpu);
     return gpu;
 }
 

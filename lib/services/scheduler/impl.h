@@ -13,6 +13,7 @@
 
 #include "crater/scheduler/scheduler.h"
 #include "held_tasks.h"
+#include "job.h"
 #include "outbox.h"
 #include "profiles.h"
 #include "read_model_update.h"
@@ -38,64 +39,6 @@ struct TaskKey {
     std::int64_t task = 0, attempt = 0;
     auto operator<=>(const TaskKey&) const = default;
 };
-
-// Where a job counts: among the waiting of its queue, among those that hold slices, or nowhere.
-enum class Place { nowhere, waiting, holding };
-
-struct Job {
-    // `awake`: all jobs whose changing part is an object at the moment.
-    explicit Job(std::vector<Job*>& awake) : awake_(awake) {}
-    ~Job();
-    Job(const Job&) = delete;
-    Job& operator=(const Job&) = delete;
-
-    std::shared_ptr<const FixedJob> fixed;
-    Place place = Place::nowhere;
-    bool known_to_engine = false, blocked = false;
-    bool fresh = false;       // its spec is not written yet
-    bool touched = false;     // in touched_jobs_
-    bool freed = false;       // some of its tasks were freed since it was last queued
-    bool retired = false;     // ended and released by the engine: leaves memory once that is durable
-    Instant deadline;         // where it stands in deadlines_; 0 = nowhere
-    Instant next_ask;         // when its stop order is repeated
-    std::uint64_t kind = 0;   // hash of what decides where it can go; 0 = not made yet
-    Instant explained;        // when its reason to wait was last changed
-
-    const std::string& id() const { return fixed->id; }
-    const std::shared_ptr<const JobSpec>& outline() const { return fixed->outline; }
-    // What changes of it. Of the many jobs to which nothing happens it lies as the bytes that were stored last; who asks makes it an object,
-    // which stays one until the next `rest`. References to it last until the next turn.
-    const StoredStatus& s() const;
-    StoredStatus& edit();  // whoever changes it also touches the job
-    const JobStatus& status() const { return s().status; }
-    JobStatus& change() { return edit().status; }
-    // Its bytes as they are stored now, and shared with readers.
-    void keep(std::shared_ptr<const std::string> value);
-    const std::shared_ptr<const std::string>& kept() const { return kept_; }
-    void rest();
-    bool holds() const;
-
-  private:
-    std::vector<Job*>& awake_;
-    mutable std::unique_ptr<StoredStatus> open_;
-    mutable std::size_t place_awake_ = 0;
-    std::shared_ptr<const std::string> kept_;  // null: nothing is stored yet
-    bool edited_ = false;                      // since it was kept
-};
-
-// Jobs by a moment, and those of one moment by their ids. A job leaves before it leaves memory.
-struct JobAt {
-    std::int64_t at = 0;
-    Job* job = nullptr;
-};
-struct ByMoment {
-    using is_transparent = void;
-    using Key = std::pair<std::int64_t, std::string_view>;
-    static Key of(const JobAt& entry) { return {entry.at, entry.job->id()}; }
-    static Key of(const std::pair<std::int64_t, std::string>& place) { return {place.first, place.second}; }
-    bool operator()(const auto& a, const auto& b) const { return of(a) < of(b); }
-};
-using JobsByMoment = std::set<JobAt, ByMoment>;
 
 // One agent's connection.
 struct Session {
@@ -481,7 +424,7 @@ class Scheduler::Impl {
         std::shared_ptr<const std::string> of;
         std::string text;
     } last_spec_;  // the next task is often of the same gang or array
-    mutable std::shared_ptr<const FixedJob> last_kind_of_;  // and so is the next job
+    mutable std::shared_ptr<const FixedJob> last_kind_of_;  // the next job is often of the same array
     mutable std::uint64_t last_kind_ = 0;
     Outbox outbox_;
     bool callbacks_on_ = false;

@@ -9,7 +9,7 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr int commits_max = 4;             // in flight: one is written while the next is gathered
+constexpr int commits_max = 4;             // in flight: some are written while the next is gathered
 constexpr std::int64_t slow_commit_us = 1'000'000;
 constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 

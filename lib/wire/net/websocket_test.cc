@@ -336,27 +336,41 @@ TEST(Links, connect_two_loops_and_tell_the_peer_of_the_end) {
     EXPECT_FALSE(closed_here);
 }
 
+// Whom links come to: one, of which it keeps what it hears and why it ended.
+struct Listener {
+    LoopThread loop;
+    Awaited<std::shared_ptr<Link>> accepted;
+    Awaited<std::string> why;
+    std::vector<std::string> heard;  // read when it has ended
+    const std::unique_ptr<HttpServer> server =
+        must_listen({}, no_pages, [this](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
+            return std::function<void(WebSocketPtr)>([this](WebSocketPtr socket) {
+                loop.loop().post([this, socket] {
+                    accepted.set(websocket_link(loop.loop(), socket,
+                                                {[this](std::string m) { heard.push_back(std::move(m)); },
+                                                 [this](std::string w) { why.set(std::move(w)); }}));
+                });
+            });
+        });
+    ~Listener() {
+        Awaited<bool> over;
+        loop.loop().post([&] {
+            accepted.set(nullptr);
+            over.set(true);
+        });
+        over.get();
+    }
+};
+
 TEST(Links, deliver_each_message_of_a_burst_in_order) {
-    LoopThread here, there;
+    LoopThread here;
     constexpr int count = 2'000;
     const auto message = [](int i) {
         return std::to_string(i) + std::string(static_cast<std::size_t>(i % 300), 'x');
     };
-    Awaited<std::shared_ptr<Link>> accepted;
-    Awaited<bool> ended;
-    std::vector<std::string> heard;
-    const auto server =
-        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-                there.loop().post([&, socket] {
-                    accepted.set(websocket_link(there.loop(), socket,
-                                                {[&](std::string m) { heard.push_back(std::move(m)); },
-                                                 [&](std::string) { ended.set(true); }}));
-                });
-            });
-        });
+    Listener listener;
     std::unique_ptr<Connector> connector =
-        websocket_connector(here.loop(), {url_of(*server, "")}, "", Millis(20'000));
+        websocket_connector(here.loop(), {url_of(*listener.server, "")}, "", Millis(20'000));
     here.loop().post([&] {
         connector->connect({}, [&](Result<std::shared_ptr<Link>> link) {
             ASSERT_TRUE(link) << link.error().text();
@@ -365,54 +379,30 @@ TEST(Links, deliver_each_message_of_a_burst_in_order) {
             (*link)->close();
         });
     });
-    const auto held = accepted.get();
-    EXPECT_TRUE(ended.get());
-    Awaited<bool> over, over_there;
+    EXPECT_THAT(listener.why.get(), HasSubstr("closed"));
+    Awaited<bool> over;
     here.loop().post([&] {
         connector.reset();
         over.set(true);
     });
-    there.loop().post([&] {
-        accepted.set(nullptr);
-        over_there.set(true);
-    });
     over.get();
-    over_there.get();
+    const auto& heard = listener.heard;
     ASSERT_EQ(heard.size(), static_cast<std::size_t>(count) + 1);
     EXPECT_EQ(heard[0], "");
     for (int i = 0; i < count; ++i) EXPECT_EQ(heard[static_cast<std::size_t>(i) + 1], message(i));
 }
 
 TEST(Links, end_when_the_peer_sends_no_bundle) {
-    LoopThread there;
-    Awaited<std::shared_ptr<Link>> accepted;
-    Awaited<std::string> why;
-    std::vector<std::string> heard;
-    const auto server =
-        must_listen({}, no_pages, [&](const HttpRequest&) -> Result<std::function<void(WebSocketPtr)>> {
-            return std::function<void(WebSocketPtr)>([&](WebSocketPtr socket) {
-                there.loop().post([&, socket] {
-                    accepted.set(websocket_link(there.loop(), socket,
-                                                {[&](std::string m) { heard.push_back(std::move(m)); },
-                                                 [&](std::string w) { why.set(std::move(w)); }}));
-                });
-            });
-        });
+    Listener listener;
     WebSocketDialer dialer;
-    const auto socket = dial(dialer, url_of(*server, "/", "ws"));
+    const auto socket = dial(dialer, url_of(*listener.server, "/", "ws"));
     ASSERT_TRUE(socket) << socket.error().text();
     Inbox inbox;
     inbox.attach(*socket);
     (*socket)->send(std::string("\x05\0\0\0four", 8));
-    EXPECT_THAT(why.get(), HasSubstr("no bundle"));
+    EXPECT_THAT(listener.why.get(), HasSubstr("no bundle"));
     inbox.wait_closed();
-    EXPECT_THAT(heard, testing::IsEmpty());
-    Awaited<bool> over_there;
-    there.loop().post([&] {
-        accepted.set(nullptr);
-        over_there.set(true);
-    });
-    over_there.get();
+    EXPECT_THAT(listener.heard, testing::IsEmpty());
 }
 
 TEST(Links, try_their_endpoints_in_turn) {
