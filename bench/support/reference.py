@@ -1,4 +1,5 @@
-"""The policy that was published with the trace's study as a program to read, run on the same arrivals: compiled where its source lies beside the repository."""
+"""The reference policy that `price` is held to, a program written to be read: compiled where its source lies beside the repository, and run on the same
+arrivals."""
 import os
 import shutil
 import subprocess

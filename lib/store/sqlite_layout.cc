@@ -60,17 +60,19 @@ Result<void> make_file(const std::string& path) {
     return {};
 }
 
+// So that a busy transaction finds its pages in memory and is not spilled half way. After the check, which reads
+// the whole database once and would fill the memory with it. The journal is copied back as often as SQLite does
+// by itself: more rarely costs less, but then the commit that does it waits for longer.
+static Result<void> keep_busy_pages(Connection& c) { return c.execute("PRAGMA cache_size = -16384"); }
+
 Result<Counters> prepare_layout(Connection& c, const std::string& path) {
     CRATER_TRY_VOID(c.execute("PRAGMA journal_mode = WAL"));
     CRATER_TRY_VOID(c.execute("PRAGMA synchronous = FULL"));
     CRATER_TRY_VOID(c.execute("PRAGMA journal_size_limit = 67108864"));
-    // So that a busy transaction finds its pages in memory and is not spilled half way, and that pages which
-    // change all the time are copied from the journal into the database once in 32 MiB.
-    CRATER_TRY_VOID(c.execute("PRAGMA cache_size = -65536"));
-    CRATER_TRY_VOID(c.execute("PRAGMA wal_autocheckpoint = 8192"));
     CRATER_TRY(tables, number_of(c, "SELECT count(*) FROM sqlite_schema"));
     if (tables == 0) {
         CRATER_TRY_VOID(c.execute(layout));
+        CRATER_TRY_VOID(keep_busy_pages(c));
         return Counters{};
     }
     CRATER_TRY(owner, number_of(c, "PRAGMA application_id"));
@@ -89,6 +91,7 @@ Result<Counters> prepare_layout(Connection& c, const std::string& path) {
     if (row && check.column_bytes(0) != "ok")
         return fail(Code::internal, "the store " + path + " is damaged: " + check.column_bytes(0), {},
                     "restore it from a backup, or move it away to begin with an empty one");
+    CRATER_TRY_VOID(keep_busy_pages(c));
     CRATER_TRY(revision, number_of(c, "SELECT revision FROM counters"));
     CRATER_TRY(sequence, number_of(c, "SELECT sequence FROM counters"));
     return Counters{static_cast<Revision>(revision), static_cast<std::uint64_t>(sequence)};
