@@ -67,7 +67,7 @@ class Tables {
     static void choose(const Row* left_over, int left, const std::vector<Item>& items, Row& best, Row& item);
 
     Companion companion_;
-    Rates rates_{};
+    Rates rates_{}, paid_{};  // what one amount is worth, and what goods pay for it on the cards
     int rows_ = 0;
     std::vector<Row> value_, pick_;
     std::vector<Rates> use_;
