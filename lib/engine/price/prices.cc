@@ -10,9 +10,9 @@
 namespace crater::engine::price {
 namespace {
 
-constexpr std::int64_t arrivals_first = 100;
-// At least; of more than 6200 cards, one for each 41.4 of them.
-constexpr std::int64_t arrivals_between = 150;
+// Between two repricings: as many as came before, so after 25, 50, 100, 200; then so many, or of more than 6200
+// cards one for each 41.4 of them.
+constexpr std::int64_t arrivals_first = 25, arrivals_between = 150;
 constexpr std::int64_t arrivals_between_targets = 300;
 constexpr int steady_pause = 16;  // times as long where tasks leave about as fast as they come
 constexpr int steps_first = 1000, steps_again = 60;
@@ -77,8 +77,9 @@ bool Prices::is_steady() const { return learned_.turnover > turnover_high; }
 
 bool Prices::due() const {
     const std::int64_t often = pause_of(learned_.cards);
-    const std::int64_t pause = !priced() ? arrivals_first : is_steady() ? often * steady_pause : often;
-    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= pause;
+    const std::int64_t pause = is_steady() ? often * steady_pause : often;
+    const std::int64_t until = priced() ? std::min(pause, learned_.priced_at) : arrivals_first;
+    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= until;
 }
 
 void Prices::look_at_arrivals() {
