@@ -5,9 +5,8 @@
 namespace crater::engine::price {
 namespace {
 
-// Of the average worth of the companion. The lowest is above what it can be had for alone where it is plentiful:
-// cores that nobody lacks today are short once the cards beside them are asked for.
-constexpr double lowest_rate = 0.07, highest_rate = 10;
+// Of the average worth of the companion, next to what it can be had for alone.
+constexpr double lowest_rate = 0.034, highest_rate = 10;
 
 inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::int32_t price, int good,
                     float amount) {
@@ -22,9 +21,10 @@ inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::i
 
 }  // namespace
 
-// In equal ratios from what the companion can be had for alone. Where that is less than the lowest rate it has
-// lane 0 to itself, in which what fills the cards pays nothing for the companion: an upper bound as well, but so
-// loose a one that it is the least only where the cards have no room.
+// In equal ratios from what the companion can be had for alone. Where that is less than the lowest rate, it has
+// lane 0 to itself, and what fills the cards pays nothing for the companion there: an upper bound as well, if a
+// looser one. It is the least where cards have no room, and seldom elsewhere: so cores that nobody lacks today are
+// taken from such nodes first, and are still beside the free cards when those are asked for.
 void Tables::set_rates(std::span<const Good> goods) {
     double alone = 0;
     for (const Good& good : goods) {
