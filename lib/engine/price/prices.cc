@@ -10,22 +10,24 @@
 namespace crater::engine::price {
 namespace {
 
-constexpr std::int64_t arrivals_first = 100;
-constexpr std::int64_t arrivals_between =
-    300;                         // at least; of more than 6200 cards, one for each 20.7 of them
-constexpr int steady_pause = 8;  // times as long where tasks leave about as fast as they come
+// Between two repricings: as many as came before, so after 25, 50, 100, 200; then so many, or of more than 6200
+// cards one for each 41.4 of them.
+constexpr std::int64_t arrivals_first = 25, arrivals_between = 150;
+constexpr std::int64_t arrivals_between_targets = 300;
+constexpr int steady_pause = 16;  // times as long where tasks leave about as fast as they come
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256, kinds_most = 4096;
-constexpr double fading = 0.999;         // of the mix, for each 300 arrivals: half of it after 200,000
-constexpr double turnover_fading = 0.8;  // half after 1000
-constexpr std::int64_t pauses_most = 100;
+constexpr double fading = 0.9995;          // of the mix, for each 150 arrivals: half of it after 200,000
+constexpr double turnover_fading = 0.894;  // half after 1000
+constexpr std::int64_t pauses_most = 200;
 constexpr double turnover_high = 0.5;  // from here on the cluster counts as steady
 constexpr double scarce_from = 0.85;   // of what is asked most
 constexpr std::size_t groups_most = 2000;
 constexpr int middle_lane = 16;
 
-// Arrivals between two repricings while the cluster fills up.
-std::int64_t pause_of(std::int64_t cards) { return std::max(arrivals_between, cards * 3 / 62); }
+// Arrivals between two repricings while the cluster fills up: what is left of it shrinks by a good part meanwhile
+// in the end, and idle nodes can all be broken up at prices of when there were many.
+std::int64_t pause_of(std::int64_t cards) { return std::max(arrivals_between, cards * 3 / 124); }
 
 bool power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
 
@@ -61,8 +63,8 @@ void Prices::arrived(int kind, int count) {
     for (int i = 0; i < count; ++i) {
         ++learned_.arrivals;
         const std::int64_t since = learned_.arrivals - learned_.targets_at;
-        if (learned_.arrivals < arrivals_between ? power_of_two(learned_.arrivals)
-                                                 : since >= arrivals_between) {
+        if (learned_.arrivals < arrivals_between_targets ? power_of_two(learned_.arrivals)
+                                                         : since >= arrivals_between_targets) {
             look_at_arrivals();
         }
     }
@@ -75,8 +77,9 @@ bool Prices::is_steady() const { return learned_.turnover > turnover_high; }
 
 bool Prices::due() const {
     const std::int64_t often = pause_of(learned_.cards);
-    const std::int64_t pause = !priced() ? arrivals_first : is_steady() ? often * steady_pause : often;
-    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= pause;
+    const std::int64_t pause = is_steady() ? often * steady_pause : often;
+    const std::int64_t until = priced() ? std::min(pause, learned_.priced_at) : arrivals_first;
+    return rule_ == Rule::price && learned_.arrivals - learned_.priced_at >= until;
 }
 
 void Prices::look_at_arrivals() {

@@ -78,7 +78,7 @@ struct World {
 TEST(Prices, begin_with_the_fragmentation_gradient) {
     World world;
     Prices prices;
-    world.arrive(prices, 99);
+    world.arrive(prices, 24);
     EXPECT_FALSE(prices.priced());
     EXPECT_LE(*std::max_element(world.levels.begin(), world.levels.end()), 99);
     const auto version = prices.version();
@@ -106,7 +106,7 @@ TEST(Prices, are_the_same_for_the_same_history) {
 
 // Also between two repricings, and with kinds that were seen only after the last one.
 TEST(Prices, go_on_from_what_was_stored_as_if_nothing_had_happened) {
-    for (const int stop : {100, 299, 300, 450, 620}) {
+    for (const int stop : {25, 49, 100, 299, 350, 450, 620}) {
         World world;
         Prices prices;
         world.arrive(prices, stop, true);

@@ -5,7 +5,7 @@
 namespace crater::engine::price {
 namespace {
 
-// Of the average worth of the companion, next to what it can be had for.
+// Of the average worth of the companion, next to what it can be had for alone.
 constexpr double lowest_rate = 0.034, highest_rate = 10;
 
 inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::int32_t price, int good,
@@ -21,23 +21,32 @@ inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::i
 
 }  // namespace
 
-// From what the companion can be had for alone, in equal ratios.
+// In equal ratios from what the companion can be had for alone. Where that is less than the lowest rate, it has
+// lane 0 to itself, and what fills the cards pays nothing for the companion there: an upper bound as well, if a
+// looser one. It is the least where cards have no room, and seldom elsewhere: so cores that nobody lacks today are
+// taken from such nodes first, and are still beside the free cards when those are asked for.
 void Tables::set_rates(std::span<const Good> goods) {
-    double floor = 0;
+    double alone = 0;
     for (const Good& good : goods) {
         const double amount = good.amounts[companion_];
-        if (good.cards == 0 && amount > 0) floor = std::max(floor, good.price / amount);
+        if (good.cards == 0 && amount > 0) alone = std::max(alone, good.price / amount);
     }
+    alone = std::min(alone, highest_rate);
     std::array<double, lanes + 1> rates;
-    floor = std::min(floor, highest_rate);
-    rates[0] = std::max(floor, lowest_rate);
+    rates[0] = std::max(alone, lowest_rate);
     rates[lanes] = highest_rate;
     for (std::size_t half = lanes / 2; half > 0; half /= 2) {
         for (std::size_t i = half; i < lanes; i += 2 * half)
             rates[i] = std::sqrt(rates[i - half] * rates[i + half]);
     }
-    rates[0] = floor;
+    const bool plentiful = alone < lowest_rate;
+    if (plentiful) {
+        std::copy_backward(rates.begin(), rates.end() - 1, rates.end());
+        rates[0] = alone;
+    }
     for (std::size_t k = 0; k < lanes; ++k) rates_.lane[k] = static_cast<float>(rates[k] * unit);
+    paid_ = rates_;
+    if (plentiful) paid_.lane[0] = 0;
 }
 
 CRATER_VECTOR_CLONES
@@ -48,7 +57,7 @@ void Tables::offer(std::vector<Item>& items, int takes, int good, double price, 
         item = items.end() - 1;
         for (auto& lane : item->pick.lane) lane = -1;
     }
-    improve(item->gain, item->pick, item->use, rates_, static_cast<std::int32_t>(std::lround(price * unit)),
+    improve(item->gain, item->pick, item->use, paid_, static_cast<std::int32_t>(std::lround(price * unit)),
             good, amount);
 }
 

@@ -33,6 +33,7 @@ class Tables {
 
     Companion companion() const { return companion_; }
     const Rates& rates() const { return rates_; }                 // worth of one amount, in units
+    const Rates& paid() const { return paid_; }                   // for it by what fills the cards
     const Row* value(int cls) const { return &value_[at(cls)]; }  // the class's rows
     const Rates* use(int cls) const { return &use_[at(cls)]; }    // of the companion, by the best fill
     int rows() const { return rows_; }
@@ -67,7 +68,7 @@ class Tables {
     static void choose(const Row* left_over, int left, const std::vector<Item>& items, Row& best, Row& item);
 
     Companion companion_;
-    Rates rates_{};
+    Rates rates_{}, paid_{};
     int rows_ = 0;
     std::vector<Row> value_, pick_;
     std::vector<Rates> use_;

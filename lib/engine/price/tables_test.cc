@@ -22,7 +22,12 @@ constexpr int most_idle = 4;
 struct Built {
     Classes classes = classify(goods, 1, most_idle);
     std::vector<Tables> tables = {Tables(cpu)};
-    Built() { tables[0].build(goods, classes); }
+    // `without_cards`: what a task pays that wants cores alone; cores are plentiful at 2, and not at 5.
+    explicit Built(double without_cards = 5) {
+        std::vector<Good> all = goods;
+        all.back().price = without_cards;
+        tables[0].build(all, classes);
+    }
     Book book() const {
         static constexpr Reserve none{};
         Book out{.tables = tables, .classes = &classes, .reserve = &none};
@@ -31,7 +36,7 @@ struct Built {
     }
     std::int32_t value(int row, int lane) const { return tables[0].value(0)[row].lane[lane]; }
     std::int32_t gain(const Good& good, int lane) const {
-        const float deducted = tables[0].rates().lane[lane] * good.amounts[cpu];
+        const float deducted = tables[0].paid().lane[lane] * good.amounts[cpu];
         return static_cast<std::int32_t>(std::lround(good.price * unit)) -
                static_cast<std::int32_t>(deducted);
     }
@@ -70,21 +75,23 @@ struct Built {
 };
 
 TEST(Tables, fill_the_rest_of_a_card_as_well_as_brute_force) {
-    const Built built;
-    for (int lane = 0; lane < lanes; ++lane) {
-        for (int left = 0; left < whole_card; left += 10) {
-            EXPECT_EQ(built.value(part_row(left), lane), built.best_of_part(left, lane))
-                << left << " " << lane;
+    for (const Built& built : {Built(5), Built(2)}) {
+        for (int lane = 0; lane < lanes; ++lane) {
+            for (int left = 0; left < whole_card; left += 10) {
+                EXPECT_EQ(built.value(part_row(left), lane), built.best_of_part(left, lane))
+                    << left << " " << lane;
+            }
         }
     }
 }
 
 TEST(Tables, fill_idle_cards_as_well_as_brute_force) {
-    const Built built;
-    for (int lane = 0; lane < lanes; ++lane) {
-        for (int idle = 0; idle <= most_idle; ++idle) {
-            EXPECT_EQ(built.value(idle_row + idle, lane), built.best_of_idle(idle, lane))
-                << idle << " " << lane;
+    for (const Built& built : {Built(5), Built(2)}) {
+        for (int lane = 0; lane < lanes; ++lane) {
+            for (int idle = 0; idle <= most_idle; ++idle) {
+                EXPECT_EQ(built.value(idle_row + idle, lane), built.best_of_idle(idle, lane))
+                    << idle << " " << lane;
+            }
         }
     }
 }
@@ -101,6 +108,24 @@ TEST(Tables, know_what_of_the_companion_the_best_fill_uses) {
 TEST(Tables, never_ask_less_for_cores_than_tasks_without_cards_pay) {
     const Built built;
     for (const float rate : built.tables[0].rates().lane) EXPECT_GE(rate, 5.0F / 100 * unit);
+}
+
+// So the cores of a full node are taken first: on a node whose cards have room they count at a higher price.
+TEST(Tables, charge_nothing_for_plentiful_cores_at_what_they_can_be_had_for_alone) {
+    const Built plenty(2), scarce(5);
+    for (int lane = 0; lane < lanes; ++lane) {
+        EXPECT_EQ(scarce.tables[0].paid().lane[lane], scarce.tables[0].rates().lane[lane]);
+        const float rate = plenty.tables[0].rates().lane[lane];
+        EXPECT_EQ(plenty.tables[0].paid().lane[lane], lane == 0 ? 0 : rate);
+    }
+    const std::vector<std::int16_t> none{0, 0}, room{0, 1000};
+    const auto lost = [&](const std::vector<std::int16_t>& cards) {
+        Free before{.type = 0, .cards = cards, .amounts = {500}}, after = before;
+        after.amounts[cpu] -= 100;
+        return node_value(plenty.book(), before) - node_value(plenty.book(), after);
+    };
+    EXPECT_EQ(lost(none), 2 * unit);
+    EXPECT_GT(lost(room), 2 * unit);
 }
 
 TEST(Tables, count_what_they_fill_with) {
