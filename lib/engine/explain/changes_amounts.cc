@@ -16,7 +16,7 @@ void Engine::Impl::Changes::amounts() {
     const Lacks together = lack("together");
     gpu_memory();
     gpu_count();
-    const auto& rooms = e_.rooms_;
+    auto& rooms = e_.rooms_;
     try_amount({"cpu", "cores", lack("cpu") | together, shape_.cpu, 100, 1000, core_words, "a task",
                 [](Shape& s, std::int64_t v) { s.cpu = v; },
                 [&, alone = shape_.cards == 0](std::size_t rank) { return alone ? rooms.at(rank).cpu_only : rooms.at(rank).cpu; }});
@@ -68,7 +68,7 @@ void Engine::Impl::Changes::gpu_count() {
     if (shape_.cards == 0) return;
     const Lacks cures = all_of({"gpu_memory", "gpu_count", "gpu_compute", "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "gpu_health",
                                 "gpu_cards", "gpu_capability", "gpu_precision", "gpu_card_size", "gpu_inference_part", "together"});
-    const auto& rooms = e_.rooms_;
+    auto& rooms = e_.rooms_;
     const Cluster& cluster = e_.cluster_;
     if (shape_.cards > 1) {
         return try_amount({"gpu_count", "cards", cures, shape_.cards * 1000, 1000, 1000, card_words, "a task",
