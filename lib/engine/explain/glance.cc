@@ -35,11 +35,11 @@ Glance::Glance(const Shape& shape) : failed_(Sheet::failed(shape)) {
     answers_ &= asked_by(shape);
 }
 
-const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n) {
+const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank) {
     const auto same = [&](const Kind& kind) { return kind.type == row.card_type && kind.cards == row.cards; };
     if (const auto known = std::find_if(kinds_.begin(), kinds_.end(), same); known != kinds_.end()) return *known;
-    const Look look(shape, cluster, n);
-    Kind kind{row.card_type, row.cards, 0, look.cards.inference, {}, 0, 0};
+    const Look look(shape, cluster, cluster.by_name()[rank]);
+    Kind kind{row.card_type, row.cards, 0, look.cards.inference != 0, {}, 0, 0};
     for (Lacks left = answers_ & answered().hardware; left; left &= left - 1)
         if (const Lacks filter = left & -left; !first_of(filter).passes(look)) kind.lacks |= filter;
     if (row.cards > 0) kind.need = shape.need(cluster, row.card_type);
@@ -48,58 +48,87 @@ const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, 
     return kinds_.emplace_back(kind);
 }
 
-Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n) {
+Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank) {
+    const Answered& of = answered();
+    const Sheet::Row& row = sheet.at(rank);
     Seen seen;
-    seen.lacks = failed_[row.fails];
-    const NodeUse& used = cluster.used().nodes[static_cast<std::size_t>(n)];
-    auto cpu_free = row.cpu - used.cpu;
-    if (shape.cards == 0) cpu_free = std::min(cpu_free, row.cpu_only - used.cpu_only);
-    cpu_free = std::max<std::int64_t>(0, cpu_free);
-    const auto memory_free = std::max<std::int64_t>(0, row.memory - used.memory);
-    if (shape.node.exclusive ? used.tasks != 0 : used.exclusive != 0) seen.lacks |= answered().exclusive;
-    if (shape.cpu > cpu_free) seen.lacks |= answered().cpu;
-    if (shape.memory > memory_free) seen.lacks |= answered().memory;
-    seen.has[cpu] = static_cast<double>(cpu_free) / 1000;
-    seen.has[memory] = static_cast<double>(memory_free);
-    if (shape.cards > 0) see_cards(shape, cluster, row, kind_of(shape, cluster, row, n), seen);
+    seen.cpu = shape.cards > 0 ? row.cpu : row.cpu_only;
+    seen.memory = row.memory;
+    const bool elsewhere = shape.node.exclusive ? row.shared : row.taken;
+    seen.lacks = failed_[row.fails] | (elsewhere ? of.exclusive : 0) | (shape.cpu > seen.cpu ? of.cpu : 0) | (shape.memory > seen.memory ? of.memory : 0);
+    if (shape.cards > 0) see_cards(shape, cluster, sheet, rank, seen);
     return seen;
 }
 
-// As Look narrows the cards down, one condition after the other.
-void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, const Kind& kind, Seen& seen) const {
+void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, Seen& seen) {
+    const Sheet::Row& row = sheet.at(rank);
+    const Kind& kind = kind_of(shape, cluster, row, rank);
     const CardNeed& need = kind.need;
-    const CardUse* const used = cluster.used().cards.data() + row.cards_at;
-    const auto tasks_max = cluster.settings().max_tasks_per_gpu;
-    const std::int64_t limit = need.limit, memory_needed = need.memory, compute_needed = need.compute;
-    const bool whole = need.whole;
-    int healthy = 0, with_memory = 0, unused = 0, with_compute = 0, open = 0, below = 0, calm = 0;
-    std::int64_t most = 0;
-    for (Mask left = kind.right & row.usable; left; left &= left - 1) {
-        const auto c = static_cast<std::size_t>(std::countr_zero(left));
-        const CardUse& use = used[c];
-        const std::int64_t free = use.exclusive > 0 ? 0 : std::max<std::int64_t>(0, limit - use.memory);
-        most = std::max(most, free);
-        ++healthy;
-        bool serves = whole | ((use.exclusive <= 0) & (memory_needed <= free));
-        with_memory += serves;
-        serves &= !whole | (use.tasks <= 0);
-        unused += serves;
-        serves &= use.compute + compute_needed <= 1000;
-        with_compute += serves;
-        serves &= whole | (use.tasks < tasks_max);
-        open += serves;
-        serves &= static_cast<bool>(row.below >> c & 1);
-        below += serves;
-        calm += serves & static_cast<bool>(row.calm >> c & 1);
-    }
+    const bool shareable = kind.right && row.least_used != Sheet::nothing_left;
+    const auto most = shareable ? std::max<std::int64_t>(0, need.limit - row.least_used) : 0;
+    Cards left;
+    if (kind.right && need.whole) left = whole_cards(cluster, row);
+    else if (shareable && need.memory <= most) left = parts_of_cards(cluster, sheet, rank, need);
+    else if (kind.right) left.healthy = row.healthy;
+    const Answered& of = answered();
     const auto lacking = [&](int cards, Lacks filter) { return cards < shape.cards ? filter : 0; };
-    seen.lacks |= kind.lacks | lacking(healthy, answered().health) | lacking(with_memory, answered().card_memory) | lacking(unused, answered().whole) |
-                  lacking(with_compute, answered().compute) | lacking(open, answered().tasks) | lacking(below, answered().watermark) |
-                  lacking(calm, answered().load);
-    seen.has[gpu_memory] = static_cast<double>(most);
-    seen.has[gpu_count] = unused;
-    seen.has[gpu_cards] = kind.has_cards;
-    seen.has[gpu_card_size] = kind.has_size;
+    seen.lacks |= kind.lacks | lacking(left.healthy, of.health) | lacking(left.memory, of.card_memory) | lacking(left.whole, of.whole) |
+                  lacking(left.compute, of.compute) | lacking(left.slots, of.tasks) | lacking(left.watermark, of.watermark) |
+                  lacking(left.load, of.load);
+    seen.card_memory = most;
+    seen.whole_cards = left.whole;
+    seen.right_cards = kind.has_cards;
+    seen.card_size = kind.has_size;
+}
+
+Glance::Cards Glance::whole_cards(const Cluster& cluster, const Sheet::Row& row) {
+    Cards left{row.healthy, row.healthy, row.unused, row.idle, row.idle, row.idle, row.idle};
+    if (row.quiet) return left;
+    left.watermark = left.load = 0;
+    const CardUse* const used = cluster.used().cards.data() + row.cards_at;
+    for (Mask these = row.usable & row.below; these; these &= these - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(these));
+        const bool idle = used[c].tasks <= 0 && used[c].compute <= 0;
+        left.watermark += idle;
+        left.load += idle && (row.calm >> c & 1);
+    }
+    return left;
+}
+
+Glance::Cards Glance::parts_of_cards(const Cluster& cluster, const Sheet& sheet, std::size_t rank, const CardNeed& need) {
+    const Sheet::Row& row = sheet.at(rank);
+    const std::int64_t used_at_most = need.memory > 0 ? need.limit - need.memory : INT64_MAX, compute_at_most = 1000 - need.compute;
+    const auto tasks_max = cluster.settings().max_tasks_per_gpu;
+    Cards left{.healthy = row.healthy};
+    if (row.laned) {
+        const Sheet::Lanes& lanes = sheet.lanes(rank);
+        const auto memory_most = static_cast<std::int32_t>(std::min<std::int64_t>(used_at_most, Sheet::nothing_left - 1));
+        const auto compute_most = static_cast<std::int32_t>(compute_at_most);
+        for (std::size_t c = 0; c < Sheet::Lanes::count; ++c) {
+            const int with_memory = lanes.memory[c] <= memory_most;
+            left.memory += with_memory;
+            left.compute += with_memory & (lanes.compute[c] <= compute_most);
+        }
+        left.whole = left.memory;
+        left.slots = left.watermark = left.load = left.compute;
+        return left;
+    }
+    const CardUse* const used = cluster.used().cards.data() + row.cards_at;
+    for (Mask these = row.usable; these; these &= these - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(these));
+        const CardUse& use = used[c];
+        bool serves = (use.memory <= used_at_most) & (use.exclusive <= 0);
+        left.memory += serves;
+        serves &= use.compute <= compute_at_most;
+        left.compute += serves;
+        serves &= use.tasks < tasks_max;
+        left.slots += serves;
+        serves &= static_cast<bool>(row.below >> c & 1);
+        left.watermark += serves;
+        left.load += serves & static_cast<bool>(row.calm >> c & 1);
+    }
+    left.whole = left.memory;
+    return left;
 }
 
 }  // namespace crater::engine

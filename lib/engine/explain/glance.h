@@ -1,7 +1,8 @@
-// What one shape lacks on an ordinary node, told from the node's row on the sheet and from the books: what the filters say of a look, many
-// times as fast, for those that most shapes ask. `survey_test.cc` holds it to them.
+// What one shape lacks on an ordinary node, told from the node's row on the sheet: what the filters say of a look, many times as fast, for
+// those that most shapes ask. `survey_test.cc` holds it to them.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "explain/sheet.h"
@@ -21,10 +22,25 @@ class Glance {
 
     struct Seen {
         Lacks lacks = 0;
-        std::array<double, amount_count> has{};  // those of what is free only on nodes of the right kind
+        std::int64_t cpu = 0, memory = 0, card_memory = 0;
+        int whole_cards = 0;
+        double right_cards = 0, card_size = 0;
+
+        double has(Amount amount) const {
+            switch (amount) {
+                case Amount::cpu: return static_cast<double>(cpu) / 1000;
+                case Amount::memory: return static_cast<double>(memory);
+                case gpu_memory: return static_cast<double>(card_memory);
+                case gpu_count: return whole_cards;
+                case gpu_cards: return right_cards;
+                case gpu_card_size: return card_size;
+                case amount_count: break;
+            }
+            return -1;
+        }
     };
     // None of the job's own tasks is on the node.
-    Seen at(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n);
+    Seen at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank);
 
   private:
     // What nodes with so many cards of one type are to the shape, whatever is free.
@@ -32,12 +48,18 @@ class Glance {
         std::int32_t type;
         std::uint8_t cards;
         Lacks lacks;
-        Mask right;  // cards
+        bool right;  // the cards
         CardNeed need;
         double has_cards, has_size;
     };
-    const Kind& kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n);
-    void see_cards(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, const Kind& kind, Seen& seen) const;
+    // How many cards are still in question after each condition, as Look narrows them down.
+    struct Cards {
+        int healthy = 0, memory = 0, whole = 0, compute = 0, slots = 0, watermark = 0, load = 0;
+    };
+    const Kind& kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank);
+    void see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, Seen& seen);
+    static Cards whole_cards(const Cluster& cluster, const Sheet::Row& row);
+    static Cards parts_of_cards(const Cluster& cluster, const Sheet& sheet, std::size_t rank, const CardNeed& need);
 
     Lacks answers_;
     Sheet::Failed failed_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <climits>
 
 #include "engine_impl.h"
 #include "explain/data_words.h"
@@ -58,10 +59,12 @@ Share share_of(const Slices& s, std::string_view missing) {
 class Nearest {
   public:
     void offer(std::size_t rank, int lacking, double has) {
+        if (lacking > lacking_most_) return;
         const Row row{lacking, -has, static_cast<int>(rank)};
         if (rows_.size() == nearest_max && !(row < rows_.back())) return;
         if (rows_.size() == nearest_max) rows_.pop_back();
         rows_.insert(std::upper_bound(rows_.begin(), rows_.end(), row), row);
+        if (rows_.size() == nearest_max) lacking_most_ = rows_.back().lacking;
     }
     std::vector<int> ranks() const {
         std::vector<int> out;
@@ -78,6 +81,7 @@ class Nearest {
         auto operator<=>(const Row&) const = default;
     };
     std::vector<Row> rows_;
+    int lacking_most_ = INT_MAX;  // that still gets in
 };
 
 }  // namespace
@@ -233,14 +237,14 @@ std::string Engine::Impl::data_sentence(const Shape& shape) const {
 // For each amount asked for, the node that has most of it free.
 void Engine::Impl::add_requirements(const Shape& shape, const Survey& survey, Why& out) const {
     for (const auto& bar : survey.bars()) {
-        const auto best = std::max_element(bar.has.begin(), bar.has.end());
-        if (best == bar.has.end() || *best < 0) continue;
-        const auto rank = static_cast<std::size_t>(best - bar.has.begin());
+        if (survey.size() == 0) continue;
+        const auto rank = bar.best();
+        if (bar.has[rank] < 0) continue;
         const Look look(shape, cluster_, cluster_.by_name()[rank]);
         const auto measure = bar.row->measure(look);
         Requirement requirement{std::string(bar.row->name), std::string(measure.unit), measure.needs, measure.has, measure.total,
                                 look.node.name, 0, false};
-        for (std::size_t r = 0; r < survey.size(); ++r) requirement.nodes_short += survey.present(r) && (survey.at(r) & bar.lack) != 0;
+        requirement.nodes_short = survey.nodes_lacking(bar.lack);
         out.requirements.push_back(std::move(requirement));
     }
 }

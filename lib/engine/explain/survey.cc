@@ -4,17 +4,15 @@
 #include <bit>
 #include <optional>
 
-#include "explain/each_change.h"
-#include "state/fetch.h"
-
 namespace crater::engine {
 namespace {
 
 constexpr std::size_t bytes_max = 96u << 20;
+constexpr std::size_t looked_ahead = 8;  // changes
 
 }  // namespace
 
-Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), asked_(asked_by(shape)), glance_(shape) {
+Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), asked_(asked_by(shape)), glance_(shape), others_(asked_ & ~glance_.answers()) {
     for (Lacks left = asked_; left; left &= left - 1) {
         const filter::Filter& row = first_of(left);
         if (!row.measure) continue;
@@ -26,34 +24,33 @@ Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), aske
 }
 
 void Survey::refresh(const Shape& shape, const Cluster& cluster, const Sheet& sheet) {
-    const auto nodes = static_cast<std::size_t>(cluster.size());
-    const bool anew = !filled_ || layout_ != cluster.layout();
-    if (anew) {
-        lacks_.assign(nodes, 0);
-        present_.assign(nodes, 0);
-        versions_.assign(nodes, 0);
-        for (auto& bar : bars_) bar.has.assign(nodes, -1);
-        layout_ = cluster.layout();
-        filled_ = true;
+    if (layout_ != sheet.layout() || synced_ < sheet.changes_begin() || sheet.changes_end() - synced_ > sheet.size()) {
+        layout_ = sheet.layout();
+        lacks_.resize(sheet.size());
+        present_.resize(sheet.size());
+        for (auto& bar : bars_) bar.has.resize(sheet.size());
+        for (std::size_t rank = 0; rank < sheet.size(); ++rank) see(shape, cluster, sheet, rank);
+    } else {
+        for (auto at = synced_; at < sheet.changes_end(); ++at) {
+            if (at + looked_ahead < sheet.changes_end()) sheet.fetch(sheet.change(at + looked_ahead));
+            see(shape, cluster, sheet, sheet.change(at));
+        }
     }
-    const Ledger& books = cluster.used();
-    const auto soon = [&](int n, std::size_t rank) {
-        fetch(&books.nodes[static_cast<std::size_t>(n)]);
-        fetch(books.cards.data() + sheet.at(rank).cards_at, sheet.at(rank).cards * sizeof(CardUse));
-    };
-    each_change(cluster, anew, synced_, versions_, soon, [&](int n, std::size_t rank) { see(shape, cluster, sheet.at(rank), rank, n); });
+    synced_ = sheet.changes_end();
 }
 
-void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank, int n) {
+void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank) {
+    const Sheet::Row& row = sheet.at(rank);
     present_[rank] = row.present;
     if (!row.present) return lose(rank);
-    if (!row.ordinary) return look_at(rank, Look(shape, cluster, n));
-    const Glance::Seen seen = glance_.at(shape, cluster, row, n);
+    if (!row.ordinary) return look_at(rank, Look(shape, cluster, cluster.by_name()[rank]));
+    const Glance::Seen seen = glance_.at(shape, cluster, sheet, rank);
     std::optional<Look> look;
-    lacks_[rank] = seen.lacks;
-    if (const Lacks others = asked_ & ~glance_.answers(); others) lacks_[rank] = lacking(look.emplace(shape, cluster, n), others, seen.lacks);
+    Lacks lacks = seen.lacks;
+    if (others_) lacks = lacking(look.emplace(shape, cluster, cluster.by_name()[rank]), others_, lacks);
+    lacks_[rank] = lacks;
     for (auto& bar : bars_)
-        bar.has[rank] = !counts(bar, rank) ? -1 : bar.amount < Glance::amount_count ? seen.has[bar.amount] : bar.row->measure(*look).has;
+        bar.has[rank] = !counts(bar, lacks) ? -1 : bar.amount < Glance::amount_count ? seen.has(bar.amount) : bar.row->measure(*look).has;
 }
 
 void Survey::lose(std::size_t rank) {
@@ -62,8 +59,8 @@ void Survey::lose(std::size_t rank) {
 }
 
 void Survey::look_at(std::size_t rank, const Look& look) {
-    lacks_[rank] = lacking(look, asked_, 0);
-    for (auto& bar : bars_) bar.has[rank] = counts(bar, rank) ? bar.row->measure(look).has : -1;
+    const Lacks lacks = lacks_[rank] = lacking(look, asked_, 0);
+    for (auto& bar : bars_) bar.has[rank] = counts(bar, lacks) ? bar.row->measure(look).has : -1;
 }
 
 // With what is known to be lacking. Whether all of it can be had at once is asked only where each thing alone can be had.
@@ -76,8 +73,23 @@ Lacks Survey::lacking(const Look& look, Lacks of, Lacks known) const {
     return lacks;
 }
 
-// What is free of a node that is of another kind says nothing.
-bool Survey::counts(const Bar& bar, std::size_t rank) const { return (lacks_[rank] & fixed_) == 0 || bar.row->kind == filter::Kind::fixed; }
+std::int64_t Survey::nodes_lacking(Lacks one) const {
+    const int place = std::countr_zero(one);
+    Lacks nodes = 0;
+    for (const Lacks lacks : lacks_) nodes += lacks >> place & 1;
+    return static_cast<std::int64_t>(nodes);
+}
+
+// In lanes, which is several comparisons at once.
+std::size_t Survey::Bar::best() const {
+    std::array<double, 8> most;
+    most.fill(-1);
+    std::size_t rank = 0;
+    for (; rank + most.size() <= has.size(); rank += most.size())
+        for (std::size_t lane = 0; lane < most.size(); ++lane) most[lane] = std::max(most[lane], has[rank + lane]);
+    for (; rank < has.size(); ++rank) most[0] = std::max(most[0], has[rank]);
+    return static_cast<std::size_t>(std::find(has.begin(), has.end(), *std::max_element(most.begin(), most.end())) - has.begin());
+}
 
 void Survey::see_own(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>& own_tasks) {
     for (std::size_t rank = 0; rank < size(); ++rank) {

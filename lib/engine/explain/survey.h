@@ -25,6 +25,7 @@ class Survey {
     std::size_t size() const { return lacks_.size(); }
     bool present(std::size_t rank) const { return present_[rank]; }
     Lacks at(std::size_t rank) const { return lacks_[rank]; }  // 0 of a node that is gone
+    std::int64_t nodes_lacking(Lacks one) const;
     bool fits(std::size_t rank) const { return present_[rank] && lacks_[rank] == 0; }
     // Passes what the node is.
     bool right_kind(std::size_t rank) const { return present_[rank] && (lacks_[rank] & fixed_) == 0; }
@@ -35,25 +36,26 @@ class Survey {
         Lacks lack;
         Glance::Amount amount;
         std::vector<double> has;  // by rank; -1: of another kind, or gone
+        std::size_t best() const;  // the first that has most; there are nodes
     };
     const std::vector<Bar>& bars() const { return bars_; }
-    std::size_t bytes() const { return lacks_.size() * (sizeof(Lacks) + 9 + bars_.size() * sizeof(double)); }
+    std::size_t bytes() const { return lacks_.size() * (sizeof(Lacks) + 1 + bars_.size() * sizeof(double)); }
 
   private:
-    void see(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank, int n);
+    void see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank);
     void lose(std::size_t rank);
     void look_at(std::size_t rank, const Look& look);
     Lacks lacking(const Look& look, Lacks of, Lacks known) const;
-    bool counts(const Bar& bar, std::size_t rank) const;
+    // What is free of a node that is of another kind says nothing.
+    bool counts(const Bar& bar, Lacks lacks) const { return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0; }
 
     Lacks fixed_, asked_;
     Glance glance_;
+    Lacks others_;  // asked that a glance does not answer
     std::vector<Lacks> lacks_;  // by rank of the node
     std::vector<char> present_;
-    std::vector<std::uint64_t> versions_;
     std::vector<Bar> bars_;
-    std::uint64_t layout_ = 0, synced_ = 0;
-    bool filled_ = false;
+    std::uint64_t layout_ = 0, synced_ = 0;  // of the sheet
 };
 
 // One for each shape that was asked about lately.
