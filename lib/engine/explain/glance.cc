@@ -35,10 +35,10 @@ Glance::Glance(const Shape& shape) : failed_(Sheet::failed(shape)) {
     answers_ &= asked_by(shape);
 }
 
-const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank) {
+const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n) {
     const auto same = [&](const Kind& kind) { return kind.type == row.card_type && kind.cards == row.cards; };
     if (const auto known = std::find_if(kinds_.begin(), kinds_.end(), same); known != kinds_.end()) return *known;
-    const Look look(shape, cluster, cluster.by_name()[rank]);
+    const Look look(shape, cluster, n);
     Kind kind{row.card_type, row.cards, 0, look.cards.inference != 0, {}, 0, 0};
     for (Lacks left = answers_ & answered().hardware; left; left &= left - 1)
         if (const Lacks filter = left & -left; !first_of(filter).passes(look)) kind.lacks |= filter;
@@ -48,27 +48,27 @@ const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, 
     return kinds_.emplace_back(kind);
 }
 
-Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank) {
+Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n) {
     const Answered& of = answered();
-    const Sheet::Row& row = sheet.at(rank);
+    const Sheet::Row& row = sheet.at(n);
     Seen seen;
     seen.cpu = shape.cards > 0 ? row.cpu : row.cpu_only;
     seen.memory = row.memory;
     const bool elsewhere = shape.node.exclusive ? row.shared : row.taken;
     seen.lacks = failed_[row.fails] | (elsewhere ? of.exclusive : 0) | (shape.cpu > seen.cpu ? of.cpu : 0) | (shape.memory > seen.memory ? of.memory : 0);
-    if (shape.cards > 0) see_cards(shape, cluster, sheet, rank, seen);
+    if (shape.cards > 0) see_cards(shape, cluster, sheet, n, seen);
     return seen;
 }
 
-void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, Seen& seen) {
-    const Sheet::Row& row = sheet.at(rank);
-    const Kind& kind = kind_of(shape, cluster, row, rank);
+void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n, Seen& seen) {
+    const Sheet::Row& row = sheet.at(n);
+    const Kind& kind = kind_of(shape, cluster, row, n);
     const CardNeed& need = kind.need;
     const bool shareable = kind.right && row.least_used != Sheet::nothing_left;
     const auto most = shareable ? std::max<std::int64_t>(0, need.limit - row.least_used) : 0;
     Cards left;
     if (kind.right && need.whole) left = whole_cards(cluster, row);
-    else if (shareable && need.memory <= most) left = parts_of_cards(cluster, sheet, rank, need);
+    else if (shareable && need.memory <= most) left = parts_of_cards(cluster, sheet, n, need);
     else if (kind.right) left.healthy = row.healthy;
     const Answered& of = answered();
     const auto lacking = [&](int cards, Lacks filter) { return cards < shape.cards ? filter : 0; };
@@ -95,13 +95,13 @@ Glance::Cards Glance::whole_cards(const Cluster& cluster, const Sheet::Row& row)
     return left;
 }
 
-Glance::Cards Glance::parts_of_cards(const Cluster& cluster, const Sheet& sheet, std::size_t rank, const CardNeed& need) {
-    const Sheet::Row& row = sheet.at(rank);
+Glance::Cards Glance::parts_of_cards(const Cluster& cluster, const Sheet& sheet, int n, const CardNeed& need) {
+    const Sheet::Row& row = sheet.at(n);
     const std::int64_t used_at_most = need.memory > 0 ? need.limit - need.memory : INT64_MAX, compute_at_most = 1000 - need.compute;
     const auto tasks_max = cluster.settings().max_tasks_per_gpu;
     Cards left{.healthy = row.healthy};
     if (row.laned) {
-        const Sheet::Lanes& lanes = sheet.lanes(rank);
+        const Sheet::Lanes& lanes = sheet.lanes(n);
         const auto memory_most = static_cast<std::int32_t>(std::min<std::int64_t>(used_at_most, Sheet::nothing_left - 1));
         const auto compute_most = static_cast<std::int32_t>(compute_at_most);
         for (std::size_t c = 0; c < Sheet::Lanes::count; ++c) {

@@ -40,7 +40,7 @@ class Glance {
         }
     };
     // None of the job's own tasks is on the node.
-    Seen at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank);
+    Seen at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n);
 
   private:
     // What nodes with so many cards of one type are to the shape, whatever is free.
@@ -56,10 +56,10 @@ class Glance {
     struct Cards {
         int healthy = 0, memory = 0, whole = 0, compute = 0, slots = 0, watermark = 0, load = 0;
     };
-    const Kind& kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, std::size_t rank);
-    void see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, Seen& seen);
+    const Kind& kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n);
+    void see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n, Seen& seen);
     static Cards whole_cards(const Cluster& cluster, const Sheet::Row& row);
-    static Cards parts_of_cards(const Cluster& cluster, const Sheet& sheet, std::size_t rank, const CardNeed& need);
+    static Cards parts_of_cards(const Cluster& cluster, const Sheet& sheet, int n, const CardNeed& need);
 
     Lacks answers_;
     Sheet::Failed failed_;

@@ -9,7 +9,7 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t fetched_ahead = 6;  // nodes
+constexpr std::size_t fetched_ahead = 8;  // nodes
 
 // Of the shape they ask at most whether it is an image.
 struct Probe {
@@ -43,82 +43,49 @@ std::int32_t used_memory(const CardUse& use) {
     return use.exclusive > 0 ? Sheet::nothing_left : static_cast<std::int32_t>(std::min<std::int64_t>(use.memory, Sheet::nothing_left - 1));
 }
 
-void see_cards(const Cluster& cluster, Sheet::Row& row, Sheet::Lanes& lanes) {
-    const CardUse* const used = cluster.used().cards.data() + row.cards_at;
-    lanes.memory.fill(Sheet::nothing_left);
-    lanes.compute.fill(0);
-    row.least_used = Sheet::nothing_left;
-    bool full = false;
-    for (std::size_t c = 0; c < row.cards; ++c) {
-        if (!(row.usable >> c & 1)) continue;
-        const CardUse& use = used[c];
-        const bool unused = use.tasks <= 0;
-        ++row.healthy;
-        row.unused = static_cast<std::uint8_t>(row.unused + unused);
-        row.idle = static_cast<std::uint8_t>(row.idle + (unused & (use.compute <= 0)));
-        full |= use.tasks >= cluster.settings().max_tasks_per_gpu;
-        row.least_used = std::min(row.least_used, used_memory(use));
-        if (c < Sheet::Lanes::count) lanes.memory[c] = used_memory(use), lanes.compute[c] = use.compute;
-    }
-    row.quiet = (row.usable & ~(row.below & row.calm)) == 0;
-    row.laned = row.quiet && !full && row.cards <= Sheet::Lanes::count;
-}
-
-Sheet::Row row_of(const Cluster& cluster, int n, Sheet::Lanes& lanes) {
-    const Node& node = cluster.node(n);
-    const NodeUse& use = cluster.used().nodes[static_cast<std::size_t>(n)];
-    Sheet::Row row;
-    row.cpu = std::max<std::int64_t>(0, node.cpu - use.cpu);
-    row.cpu_only = std::max<std::int64_t>(0, std::min(row.cpu, node.cpu - node.preprocessing - use.cpu_only));
-    row.memory = std::max<std::int64_t>(0, node.memory - use.memory);
-    row.usable = node.usable;
-    row.calm = cluster.calm_cards(n);
-    row.below = ~node.live.above_watermark;
-    row.cards_at = node.cards_at;
-    row.card_type = static_cast<std::int16_t>(node.card_type);
-    row.cards = static_cast<std::uint8_t>(node.cards.size());
-    row.fails = failed_probes(cluster, n);
-    row.present = node.present;
-    row.ordinary = !node.mixed && node.taints.empty() && node.open_for == INT64_MAX && row.card_type == node.card_type;
-    row.taken = use.exclusive != 0;
-    row.shared = use.tasks != 0;
-    see_cards(cluster, row, lanes);
-    return row;
-}
-
 }  // namespace
 
+void Sheet::grow(const Cluster& cluster) {
+    const auto nodes = static_cast<std::size_t>(cluster.size());
+    rows_.resize(nodes), lanes_.resize(nodes), totals_.resize(nodes), versions_.resize(nodes);
+}
+
+void Sheet::add(const Cluster& cluster, int n) {
+    grow(cluster);
+    stand(cluster, n);
+}
+
 void Sheet::refresh(const Cluster& cluster) {
-    if (layout_ != cluster.layout()) {
-        layout_ = cluster.layout();
-        rows_.assign(static_cast<std::size_t>(cluster.size()), {});
-        lanes_.resize(rows_.size());
-        versions_.assign(rows_.size(), 0);
-        synced_ = 0;
-        changes_base_ = changes_end();
-        changes_.clear();
-    }
+    const Ledger& books = cluster.used();
+    grow(cluster);
     const auto changed = changed_nodes(cluster);
     for (std::size_t i = 0; i < changed.size(); ++i) {
         // Nodes lie anywhere: those that come next are fetched meanwhile.
-        if (i + 2 * fetched_ahead < changed.size()) engine::fetch(&cluster.node(changed[i + 2 * fetched_ahead]), sizeof(Node));
-        if (i + fetched_ahead < changed.size()) cluster.fetch_rows(changed[i + fetched_ahead]);
-        const auto rank = static_cast<std::size_t>(cluster.rank(changed[i]));
-        rows_[rank] = row_of(cluster, changed[i], lanes_[rank]);
-        note(rank);
+        if (i + 2 * fetched_ahead < changed.size()) fetch_row(changed[i + 2 * fetched_ahead], books);
+        if (i + fetched_ahead < changed.size()) engine::fetch(books.cards.data() + at(changed[i + fetched_ahead]).cards_at, 8 * sizeof(CardUse));
+        const int n = changed[i];
+        if (totals_[static_cast<std::size_t>(n)].condition != cluster.condition(n)) stand(cluster, n);
+        measure(cluster, n);
+        note(n);
     }
+}
+
+void Sheet::fetch_row(int n, const Ledger& books) const {
+    fetch(n);
+    engine::fetch(&totals_[static_cast<std::size_t>(n)]);
+    engine::fetch(&books.nodes[static_cast<std::size_t>(n)]);
 }
 
 // Versions come back with the state, so that what is in the list of changes may be as it was.
 std::vector<int> Sheet::changed_nodes(const Cluster& cluster) {
     std::vector<int> changed;
     const auto see = [&](int n) {
-        auto& seen = versions_[static_cast<std::size_t>(cluster.rank(n))];
+        auto& seen = versions_[static_cast<std::size_t>(n)];
         if (std::exchange(seen, cluster.version(n)) != cluster.version(n)) changed.push_back(n);
     };
     const auto end = cluster.changes_end();
     if (synced_ < cluster.changes_begin() || end - synced_ > rows_.size()) {
-        for (const int n : cluster.by_name()) see(n);
+        for (int n = 0; n < cluster.size(); ++n) see(n);
     } else {
         for (auto at = synced_; at < end; ++at) see(cluster.change(at));
     }
@@ -126,12 +93,63 @@ std::vector<int> Sheet::changed_nodes(const Cluster& cluster) {
     return changed;
 }
 
-void Sheet::note(std::size_t rank) {
+void Sheet::stand(const Cluster& cluster, int n) {
+    const Node& node = cluster.node(n);
+    totals_[static_cast<std::size_t>(n)] = {node.cpu, node.cpu - node.preprocessing, node.memory, cluster.condition(n)};
+    Row& row = rows_[static_cast<std::size_t>(n)];
+    row.usable = node.usable;
+    row.calm = cluster.calm_cards(n);
+    row.below = ~node.live.above_watermark;
+    row.quiet = (row.usable & ~(row.below & row.calm)) == 0;
+    row.cards_at = node.cards_at;
+    row.card_type = static_cast<std::int16_t>(node.card_type);
+    row.cards = static_cast<std::uint8_t>(node.cards.size());
+    row.fails = failed_probes(cluster, n);
+    row.present = node.present;
+    row.ordinary = !node.mixed && node.taints.empty() && node.open_for == INT64_MAX && row.card_type == node.card_type;
+}
+
+void Sheet::measure(const Cluster& cluster, int n) {
+    const NodeUse& use = cluster.used().nodes[static_cast<std::size_t>(n)];
+    const Totals& total = totals_[static_cast<std::size_t>(n)];
+    Row& row = rows_[static_cast<std::size_t>(n)];
+    row.cpu = std::max<std::int64_t>(0, total.cpu - use.cpu);
+    row.cpu_only = std::max<std::int64_t>(0, std::min(row.cpu, total.cpu_only - use.cpu_only));
+    row.memory = std::max<std::int64_t>(0, total.memory - use.memory);
+    row.taken = use.exclusive != 0;
+    row.shared = use.tasks != 0;
+    measure_cards(cluster, row, lanes_[static_cast<std::size_t>(n)]);
+}
+
+void Sheet::measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const {
+    const CardUse* const used = cluster.used().cards.data() + row.cards_at;
+    lanes.memory.fill(nothing_left);
+    lanes.compute.fill(0);
+    int healthy = 0, unused = 0, idle = 0;
+    std::int32_t least_used = nothing_left;
+    bool full = false;
+    for (std::size_t c = 0; c < row.cards; ++c) {
+        if (!(row.usable >> c & 1)) continue;
+        const CardUse& use = used[c];
+        const bool nobody = use.tasks <= 0;
+        ++healthy;
+        unused += nobody;
+        idle += nobody & (use.compute <= 0);
+        full |= use.tasks >= cluster.settings().max_tasks_per_gpu;
+        least_used = std::min(least_used, used_memory(use));
+        if (c < Lanes::count) lanes.memory[c] = used_memory(use), lanes.compute[c] = use.compute;
+    }
+    row.healthy = static_cast<std::uint8_t>(healthy), row.unused = static_cast<std::uint8_t>(unused), row.idle = static_cast<std::uint8_t>(idle);
+    row.least_used = least_used;
+    row.laned = row.quiet && !full && row.cards <= Lanes::count;
+}
+
+void Sheet::note(int n) {
     if (changes_.size() >= 2 * rows_.size()) {
         changes_base_ += rows_.size();
         changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(rows_.size()));
     }
-    changes_.push_back(static_cast<std::uint32_t>(rank));
+    changes_.push_back(n);
 }
 
 Lacks Sheet::covered() {

@@ -1,4 +1,4 @@
-// What questions read of every node, whatever they are about: two cache lines a node, by rank. Found once for all shapes, by the filters
+// What questions read of every node, whatever they are about: two cache lines a node. Found once for all shapes, by the filters
 // themselves where these ask hardly anything of the shape, and renewed where nodes changed.
 #pragma once
 
@@ -37,17 +37,18 @@ class Sheet {
         std::array<std::int32_t, count> memory, compute;
     };
 
+    // A node registered: what it is need not be found when the first question comes.
+    void add(const Cluster& cluster, int n);
     void refresh(const Cluster& cluster);
     std::size_t size() const { return rows_.size(); }
-    const Row& at(std::size_t rank) const { return rows_[rank]; }
-    const Lanes& lanes(std::size_t rank) const { return lanes_[rank]; }
-    void fetch(std::size_t rank) const { __builtin_prefetch(&rows_[rank]), __builtin_prefetch(&lanes_[rank]); }
+    const Row& at(int n) const { return rows_[static_cast<std::size_t>(n)]; }
+    const Lanes& lanes(int n) const { return lanes_[static_cast<std::size_t>(n)]; }
+    void fetch(int n) const { __builtin_prefetch(&at(n)), __builtin_prefetch(&lanes(n)); }
 
-    // Ranks that changed, in order; positions never shift, older ones may be gone. With another layout all of them did.
-    std::uint64_t layout() const { return layout_; }
+    // Nodes that changed, in order; positions never shift, older ones may be gone.
     std::uint64_t changes_begin() const { return changes_base_; }
     std::uint64_t changes_end() const { return changes_base_ + changes_.size(); }
-    std::size_t change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)]; }
+    int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)]; }
 
     // The filters that `fails` and `ordinary` answer for, and what a shape lacks where `fails` is so much.
     static constexpr std::size_t probe_count = 6;
@@ -56,14 +57,26 @@ class Sheet {
     static Failed failed(const Shape& shape);
 
   private:
+    // What a node has, while its condition stands.
+    struct Totals {
+        std::int64_t cpu = 0, cpu_only = 0, memory = 0;
+        std::uint32_t condition = 0;
+    };
+    void grow(const Cluster& cluster);
     std::vector<int> changed_nodes(const Cluster& cluster);
-    void note(std::size_t rank);
+    void fetch_row(int n, const Ledger& books) const;
+    void stand(const Cluster& cluster, int n);
+    void measure(const Cluster& cluster, int n);
+    void measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const;
+    void note(int n);
 
+    // By node.
     std::vector<Row> rows_;
     std::vector<Lanes> lanes_;
-    std::vector<std::uint64_t> versions_;  // of the nodes, by rank
-    std::vector<std::uint32_t> changes_;
-    std::uint64_t changes_base_ = 0, layout_ = 0, synced_ = 0;
+    std::vector<Totals> totals_;
+    std::vector<std::uint64_t> versions_;
+    std::vector<int> changes_;
+    std::uint64_t changes_base_ = 0, synced_ = 0;  // synced_: with the cluster's changes
 };
 
 }  // namespace crater::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 namespace crater::engine {
 namespace {
@@ -24,33 +23,35 @@ Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), aske
 }
 
 void Survey::refresh(const Shape& shape, const Cluster& cluster, const Sheet& sheet) {
-    if (layout_ != sheet.layout() || synced_ < sheet.changes_begin() || sheet.changes_end() - synced_ > sheet.size()) {
-        layout_ = sheet.layout();
-        lacks_.resize(sheet.size());
-        present_.resize(sheet.size());
-        for (auto& bar : bars_) bar.has.resize(sheet.size());
-        for (std::size_t rank = 0; rank < sheet.size(); ++rank) see(shape, cluster, sheet, rank);
+    const auto& nodes = cluster.by_name();
+    const auto end = sheet.changes_end();
+    if (layout_ != cluster.layout() || synced_ < sheet.changes_begin() || end - synced_ > nodes.size()) {
+        layout_ = cluster.layout();
+        lacks_.resize(nodes.size()), present_.resize(nodes.size());
+        for (auto& bar : bars_) bar.has.resize(nodes.size());
+        for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+            if (rank + looked_ahead < nodes.size()) sheet.fetch(nodes[rank + looked_ahead]);
+            see(shape, cluster, sheet, rank, nodes[rank]);
+        }
     } else {
-        for (auto at = synced_; at < sheet.changes_end(); ++at) {
-            if (at + looked_ahead < sheet.changes_end()) sheet.fetch(sheet.change(at + looked_ahead));
-            see(shape, cluster, sheet, sheet.change(at));
+        for (auto at = synced_; at < end; ++at) {
+            if (at + looked_ahead < end) sheet.fetch(sheet.change(at + looked_ahead));
+            const int n = sheet.change(at);
+            see(shape, cluster, sheet, static_cast<std::size_t>(cluster.rank(n)), n);
         }
     }
-    synced_ = sheet.changes_end();
+    synced_ = end;
 }
 
-void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank) {
-    const Sheet::Row& row = sheet.at(rank);
+void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, int n) {
+    const Sheet::Row& row = sheet.at(n);
     present_[rank] = row.present;
     if (!row.present) return lose(rank);
-    if (!row.ordinary) return look_at(rank, Look(shape, cluster, cluster.by_name()[rank]));
-    const Glance::Seen seen = glance_.at(shape, cluster, sheet, rank);
-    std::optional<Look> look;
-    Lacks lacks = seen.lacks;
-    if (others_) lacks = lacking(look.emplace(shape, cluster, cluster.by_name()[rank]), others_, lacks);
-    lacks_[rank] = lacks;
-    for (auto& bar : bars_)
-        bar.has[rank] = !counts(bar, lacks) ? -1 : bar.amount < Glance::amount_count ? seen.has(bar.amount) : bar.row->measure(*look).has;
+    if (!row.ordinary) return look_at(rank, Look(shape, cluster, n), asked_);
+    const Glance::Seen seen = glance_.at(shape, cluster, sheet, n);
+    if (others_) return look_at(rank, Look(shape, cluster, n), others_, seen.lacks);
+    lacks_[rank] = seen.lacks;
+    for (auto& bar : bars_) bar.has[rank] = counts(bar, seen.lacks) ? seen.has(bar.amount) : -1;
 }
 
 void Survey::lose(std::size_t rank) {
@@ -58,19 +59,15 @@ void Survey::lose(std::size_t rank) {
     for (auto& bar : bars_) bar.has[rank] = -1;
 }
 
-void Survey::look_at(std::size_t rank, const Look& look) {
-    const Lacks lacks = lacks_[rank] = lacking(look, asked_, 0);
-    for (auto& bar : bars_) bar.has[rank] = counts(bar, lacks) ? bar.row->measure(look).has : -1;
-}
-
-// With what is known to be lacking. Whether all of it can be had at once is asked only where each thing alone can be had.
-Lacks Survey::lacking(const Look& look, Lacks of, Lacks known) const {
+// Whether all of it can be had at once is asked only where each thing alone can be had.
+void Survey::look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known) {
     static const Lacks together = lack("together");
     Lacks lacks = known;
-    for (Lacks left = of & ~together; left; left &= left - 1)
+    for (Lacks left = unknown & ~together; left; left &= left - 1)
         if (!first_of(left).passes(look)) lacks |= left & -left;
-    if (lacks == 0 && (of & together) && !first_of(together).passes(look)) lacks |= together;
-    return lacks;
+    if (lacks == 0 && (unknown & together) && !first_of(together).passes(look)) lacks |= together;
+    lacks_[rank] = lacks;
+    for (auto& bar : bars_) bar.has[rank] = counts(bar, lacks) ? bar.row->measure(look).has : -1;
 }
 
 std::int64_t Survey::nodes_lacking(Lacks one) const {
@@ -95,7 +92,7 @@ void Survey::see_own(const Shape& shape, const Cluster& cluster, const std::vect
     for (std::size_t rank = 0; rank < size(); ++rank) {
         const int n = cluster.by_name()[rank];
         const auto own = own_tasks[static_cast<std::size_t>(n)];
-        if (own > 0 && present_[rank]) look_at(rank, Look(shape, cluster, n, When::now, own));
+        if (own > 0 && present_[rank]) look_at(rank, Look(shape, cluster, n, When::now, own), asked_);
     }
 }
 

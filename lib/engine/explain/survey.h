@@ -42,10 +42,9 @@ class Survey {
     std::size_t bytes() const { return lacks_.size() * (sizeof(Lacks) + 1 + bars_.size() * sizeof(double)); }
 
   private:
-    void see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank);
+    void see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, int n);
     void lose(std::size_t rank);
-    void look_at(std::size_t rank, const Look& look);
-    Lacks lacking(const Look& look, Lacks of, Lacks known) const;
+    void look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known = 0);
     // What is free of a node that is of another kind says nothing.
     bool counts(const Bar& bar, Lacks lacks) const { return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0; }
 
@@ -55,13 +54,14 @@ class Survey {
     std::vector<Lacks> lacks_;  // by rank of the node
     std::vector<char> present_;
     std::vector<Bar> bars_;
-    std::uint64_t layout_ = 0, synced_ = 0;  // of the sheet
+    std::uint64_t layout_ = 0, synced_ = 0;  // with the changes of the sheet
 };
 
 // One for each shape that was asked about lately.
 class Surveys {
   public:
     const Survey& of(int shape, const Shape& asked, const Cluster& cluster);
+    void node_registered(const Cluster& cluster, int n) { sheet_.add(cluster, n); }
     void leave(int shape) { known_.erase(shape); }
     void forget() { known_.clear(); }
 
