@@ -38,11 +38,6 @@ std::uint8_t failed_probes(const Cluster& cluster, int n) {
     return fails;
 }
 
-// A card never has so much memory that it matters where the number ends.
-std::int32_t used_memory(const CardUse& use) {
-    return use.exclusive > 0 ? Sheet::nothing_left : static_cast<std::int32_t>(std::min<std::int64_t>(use.memory, Sheet::nothing_left - 1));
-}
-
 }  // namespace
 
 void Sheet::grow(const Cluster& cluster) {
@@ -66,8 +61,21 @@ void Sheet::refresh(const Cluster& cluster) {
         const int n = changed[i];
         if (totals_[static_cast<std::size_t>(n)].condition != cluster.condition(n)) stand(cluster, n);
         measure(cluster, n);
-        note(n);
     }
+    tell(changed);
+}
+
+void Sheet::tell(const std::vector<int>& changed) {
+    if (changed.size() > rows_.size() / 2) {  // all may as well be looked at again
+        changes_base_ = changes_end() + 1;
+        changes_.clear();
+        return;
+    }
+    changes_.insert(changes_.end(), changed.begin(), changed.end());
+    if (changes_.size() < 2 * rows_.size()) return;
+    const auto old = changes_.size() - rows_.size();
+    changes_base_ += old;
+    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(old));
 }
 
 void Sheet::fetch_row(int n, const Ledger& books) const {
@@ -121,35 +129,32 @@ void Sheet::measure(const Cluster& cluster, int n) {
     measure_cards(cluster, row, lanes_[static_cast<std::size_t>(n)]);
 }
 
+// Without a branch that depends on what is held: about half of the cards hold something, and no processor guesses which.
 void Sheet::measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const {
     const CardUse* const used = cluster.used().cards.data() + row.cards_at;
+    const auto tasks_max = cluster.settings().max_tasks_per_gpu;
     lanes.memory.fill(nothing_left);
     lanes.compute.fill(0);
-    int healthy = 0, unused = 0, idle = 0;
+    int unused = 0, idle = 0, full = 0;
     std::int32_t least_used = nothing_left;
-    bool full = false;
     for (std::size_t c = 0; c < row.cards; ++c) {
-        if (!(row.usable >> c & 1)) continue;
         const CardUse& use = used[c];
-        const bool nobody = use.tasks <= 0;
-        ++healthy;
+        const int usable = static_cast<int>(row.usable >> c & 1);
+        const int nobody = usable & static_cast<int>(use.tasks <= 0);
         unused += nobody;
-        idle += nobody & (use.compute <= 0);
-        full |= use.tasks >= cluster.settings().max_tasks_per_gpu;
-        least_used = std::min(least_used, used_memory(use));
-        if (c < Lanes::count) lanes.memory[c] = used_memory(use), lanes.compute[c] = use.compute;
+        idle += nobody & static_cast<int>(use.compute <= 0);
+        full |= usable & static_cast<int>(use.tasks >= tasks_max);
+        // A card never has so much memory that it matters where the number ends.
+        const auto memory = static_cast<std::int32_t>(std::min<std::int64_t>(use.memory, nothing_left - 1));
+        const int closed = (usable ^ 1) | static_cast<int>(use.exclusive > 0);
+        const std::int32_t seen = memory | (-closed & nothing_left);
+        least_used = std::min(least_used, seen);
+        if (c < Lanes::count) lanes.memory[c] = seen, lanes.compute[c] = use.compute;
     }
-    row.healthy = static_cast<std::uint8_t>(healthy), row.unused = static_cast<std::uint8_t>(unused), row.idle = static_cast<std::uint8_t>(idle);
+    row.healthy = static_cast<std::uint8_t>(std::popcount(row.usable));
+    row.unused = static_cast<std::uint8_t>(unused), row.idle = static_cast<std::uint8_t>(idle);
     row.least_used = least_used;
     row.laned = row.quiet && !full && row.cards <= Lanes::count;
-}
-
-void Sheet::note(int n) {
-    if (changes_.size() >= 2 * rows_.size()) {
-        changes_base_ += rows_.size();
-        changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(rows_.size()));
-    }
-    changes_.push_back(n);
 }
 
 Lacks Sheet::covered() {

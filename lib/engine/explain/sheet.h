@@ -68,7 +68,7 @@ class Sheet {
     void stand(const Cluster& cluster, int n);
     void measure(const Cluster& cluster, int n);
     void measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const;
-    void note(int n);
+    void tell(const std::vector<int>& changed);
 
     // By node.
     std::vector<Row> rows_;

@@ -61,6 +61,7 @@ class Survey {
 class Surveys {
   public:
     const Survey& of(int shape, const Shape& asked, const Cluster& cluster);
+    const Sheet& sheet() const { return sheet_; }  // as it was when a survey was last asked for
     void node_registered(const Cluster& cluster, int n) { sheet_.add(cluster, n); }
     void leave(int shape) { known_.erase(shape); }
     void forget() { known_.clear(); }
