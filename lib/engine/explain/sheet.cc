@@ -146,8 +146,8 @@ void Sheet::measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const 
         full |= usable & static_cast<int>(use.tasks >= tasks_max);
         // A card never has so much memory that it matters where the number ends.
         const auto memory = static_cast<std::int32_t>(std::min<std::int64_t>(use.memory, nothing_left - 1));
-        const int closed = (usable ^ 1) | static_cast<int>(use.exclusive > 0);
-        const std::int32_t seen = memory | (-closed & nothing_left);
+        const bool open = (usable != 0) & (use.exclusive <= 0);
+        const std::int32_t seen = open ? memory : nothing_left;
         least_used = std::min(least_used, seen);
         if (c < Lanes::count) lanes.memory[c] = seen, lanes.compute[c] = use.compute;
     }
