@@ -70,6 +70,7 @@ int Cluster::find(const std::string& name) const {
 }
 
 int Cluster::set_node(std::shared_ptr<const NodeInventory> inventory) {
+    changes_.reserve(changes_kept + 1);  // else a decision or an answer pays for moving them all when they grow
     int n = find(inventory->name);
     if (n < 0) {
         n = size();
