@@ -336,7 +336,7 @@ class Engine::Impl {
     const std::vector<std::pair<std::int64_t, int>>& quota_holders(int tenant, std::size_t kind);
     void explain_prediction(const JobSlot& job, const Trace& trace, const Found& found, Why& out) const;
     void explain_plugins(const Trace& trace, Why& out) const;
-    const Survey& survey_of(JobSlot& job, Survey& own);
+    const Survey& survey_of(const JobSlot& job, std::optional<Survey>& own);
     // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
     void lift_pledges(const JobSlot& job) { book_pledges(job, -1); }
     void book_pledges(const JobSlot& job, int sign);  // 1: puts back what was lifted
@@ -437,7 +437,7 @@ class Engine::Impl {
     std::uint64_t decisions_ = 0;
 
     Surveys surveys_;
-    Rooms rooms_;
+    Rooms rooms_{cluster_, seats_};
     Running running_;
     struct {
         int tenant = -1;

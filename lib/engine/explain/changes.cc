@@ -28,7 +28,6 @@ Engine::Impl::Changes::Changes(Impl& engine, JobSlot& slot, const Survey& survey
       out_(out) {}
 
 void Engine::Impl::Changes::find() {
-    e_.rooms_.refresh(e_.cluster_);
     find_kept();
     // Who holds part of its gang keeps what it asked for; what plugins say to another request is not known before it is made.
     const bool asks_plugins = e_.hooks_ && slot_.queue >= 0 && !e_.backlog_.queue(slot_.queue).spec.plugins.empty();
@@ -141,8 +140,7 @@ void Engine::Impl::Changes::other_model() {
                                 "gpu_memory", "gpu_count", "gpu_compute", "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "together"});
     for (std::size_t rank = 0; rank < survey_.size(); ++rank) {
         if (!survey_.present(rank) || (survey_.at(rank) & ~cards)) continue;
-        const Room& room = e_.rooms_.at(rank);
-        if (room.card_memory <= 0) continue;
+        if (e_.rooms_.at(rank).card_memory <= 0) continue;
         const Node& node = cluster.node(cluster.by_name()[rank]);
         if (!node.mixed) {
             if (node.card_type >= 0 && other[static_cast<std::size_t>(node.card_type)])

@@ -16,12 +16,13 @@ void Engine::Impl::Changes::amounts() {
     const Lacks together = lack("together");
     gpu_memory();
     gpu_count();
-    const auto& rooms = e_.rooms_;
+    const auto row = [&](std::size_t rank) -> const Sheet::Row& { return e_.surveys_.sheet().at(e_.cluster_.by_name()[rank]); };
     try_amount({"cpu", "cores", lack("cpu") | together, shape_.cpu, 100, 1000, core_words, "a task",
                 [](Shape& s, std::int64_t v) { s.cpu = v; },
-                [&, alone = shape_.cards == 0](std::size_t rank) { return alone ? rooms.at(rank).cpu_only : rooms.at(rank).cpu; }});
+                [&](std::size_t rank) { return row(rank).taken ? 0 : shape_.cards == 0 ? row(rank).cpu_only : row(rank).cpu; }});
     try_amount({"memory", "bytes", lack("memory") | together, shape_.memory, 128LL << 20, 1, bytes_words, "of memory a task",
-                [](Shape& s, std::int64_t v) { s.memory = v; }, [&](std::size_t rank) { return rooms.at(rank).memory; }});
+                [](Shape& s, std::int64_t v) { s.memory = v; },
+                [&](std::size_t rank) { return row(rank).taken ? 0 : row(rank).memory; }});
     try_amount({"memory_bandwidth", "bytes/s", lack("memory_bandwidth") | together, shape_.bandwidth, 1'000'000'000, 1, rate_words, "of memory bandwidth",
                 [](Shape& s, std::int64_t v) { s.bandwidth = v; }, [](std::size_t) { return INT64_MAX; }});
     try_amount({"disk", "bytes", lack("disk_space") | together, shape_.disk_size, 1LL << 30, 1, bytes_words, "of disk space",
@@ -68,7 +69,7 @@ void Engine::Impl::Changes::gpu_count() {
     if (shape_.cards == 0) return;
     const Lacks cures = all_of({"gpu_memory", "gpu_count", "gpu_compute", "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "gpu_health",
                                 "gpu_cards", "gpu_capability", "gpu_precision", "gpu_card_size", "gpu_inference_part", "together"});
-    const auto& rooms = e_.rooms_;
+    auto& rooms = e_.rooms_;
     const Cluster& cluster = e_.cluster_;
     if (shape_.cards > 1) {
         return try_amount({"gpu_count", "cards", cures, shape_.cards * 1000, 1000, 1000, card_words, "a task",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <climits>
 
 #include "engine_impl.h"
 #include "explain/data_words.h"
@@ -57,11 +58,13 @@ Share share_of(const Slices& s, std::string_view missing) {
 // The nodes nearest to taking the job: those that lack the fewest things, of these the ones that have most of what binds.
 class Nearest {
   public:
-    void offer(std::size_t rank, int lacking, double has) {
-        const Row row{lacking, -has, static_cast<int>(rank)};
+    void offer(std::size_t rank, Lacks lacks, double has) {
+        if (more_than(lacking_most_, lacks)) return;
+        const Row row{std::popcount(lacks), -has, static_cast<int>(rank)};
         if (rows_.size() == nearest_max && !(row < rows_.back())) return;
         if (rows_.size() == nearest_max) rows_.pop_back();
         rows_.insert(std::upper_bound(rows_.begin(), rows_.end(), row), row);
+        if (rows_.size() == nearest_max) lacking_most_ = rows_.back().lacking;
     }
     std::vector<int> ranks() const {
         std::vector<int> out;
@@ -70,6 +73,12 @@ class Nearest {
     }
 
   private:
+    // Counting them all would cost more than all the rest.
+    static bool more_than(int most, Lacks lacks) {
+        for (; most > 0 && lacks; --most) lacks &= lacks - 1;
+        return lacks != 0;
+    }
+
     static constexpr std::size_t nearest_max = 16;
     struct Row {
         int lacking;
@@ -78,6 +87,7 @@ class Nearest {
         auto operator<=>(const Row&) const = default;
     };
     std::vector<Row> rows_;
+    int lacking_most_ = INT_MAX;  // that still gets in
 };
 
 }  // namespace
@@ -94,14 +104,11 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
     Found found;
     std::int64_t present = 0, right_kind = 0;
     for (std::size_t rank = 0; rank < survey.size(); ++rank) {
-        if (!survey.present(rank)) continue;
-        ++present;
+        present += survey.present(rank);
         right_kind += survey.right_kind(rank);
         const Lacks lacks = survey.at(rank);
-        if (lacks == 0) {
-            ++out.fitting;
-            continue;
-        }
+        out.fitting += survey.fits(rank);
+        if (lacks == 0) continue;
         Tally& tally = tallies[static_cast<std::size_t>(std::countr_zero(lacks))];
         if (tally.nodes++ == 0) tally.first = static_cast<int>(rank);
     }
@@ -152,7 +159,7 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
     Nearest nearest;
     for (std::size_t rank = 0; rank < survey.size(); ++rank)
         if (survey.right_kind(rank) && survey.at(rank) != 0)
-            nearest.offer(rank, std::popcount(survey.at(rank)), bar ? bar->has[rank] : 0);
+            nearest.offer(rank, survey.at(rank), bar ? bar->has[rank] : 0);
     found.nearest = nearest.ranks();
     add_holders(slot, out.binding == "together" || out.binding == "tasks" ? (shape.cards > 0 ? "gpu" : "cpu") : out.binding, found.nearest, out);
     return found;
@@ -233,14 +240,14 @@ std::string Engine::Impl::data_sentence(const Shape& shape) const {
 // For each amount asked for, the node that has most of it free.
 void Engine::Impl::add_requirements(const Shape& shape, const Survey& survey, Why& out) const {
     for (const auto& bar : survey.bars()) {
-        const auto best = std::max_element(bar.has.begin(), bar.has.end());
-        if (best == bar.has.end() || *best < 0) continue;
-        const auto rank = static_cast<std::size_t>(best - bar.has.begin());
+        if (survey.size() == 0) continue;
+        const auto rank = bar.best();
+        if (bar.has[rank] < 0) continue;
         const Look look(shape, cluster_, cluster_.by_name()[rank]);
         const auto measure = bar.row->measure(look);
         Requirement requirement{std::string(bar.row->name), std::string(measure.unit), measure.needs, measure.has, measure.total,
                                 look.node.name, 0, false};
-        for (std::size_t r = 0; r < survey.size(); ++r) requirement.nodes_short += survey.present(r) && (survey.at(r) & bar.lack) != 0;
+        requirement.nodes_short = survey.nodes_lacking(bar.lack);
         out.requirements.push_back(std::move(requirement));
     }
 }

@@ -1,129 +1,108 @@
 #include "explain/survey.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <utility>
-
-#include "place/level.h"
-#include "state/fetch.h"
 
 namespace crater::engine {
 namespace {
 
 constexpr std::size_t bytes_max = 96u << 20;
-constexpr std::size_t fetched_ahead = 6;  // nodes
-constexpr std::size_t node_looked_at = 256;  // bytes of it that most looks read
-
-struct Places {
-    std::array<std::uint8_t, 64> place{};  // of a filter in the order, by its position in the table
-    std::array<Lacks, 4> of_kind{};
-};
-const Places& places() {
-    static const Places made = [] {
-        Places out;
-        const auto order = filter::in_order();
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            out.place[order[i]] = static_cast<std::uint8_t>(i);
-            out.of_kind[static_cast<std::size_t>(filter::at(order[i]).kind)] |= Lacks{1} << i;
-        }
-        return out;
-    }();
-    return made;
-}
-
-// Calls f(node, rank) for every node whose version is another since `synced`, or for all. Versions come back with the state, so that what is
-// in the list of changes may be as it was. Nodes lie anywhere: those that come next are fetched meanwhile.
-template <class F>
-void each_change(const Cluster& cluster, bool all, std::uint64_t& synced, std::vector<std::uint64_t>& versions, F f) {
-    std::vector<int> changed;
-    const auto see = [&](int n) {
-        auto& seen = versions[static_cast<std::size_t>(cluster.rank(n))];
-        if (std::exchange(seen, cluster.version(n)) != cluster.version(n) || all) changed.push_back(n);
-    };
-    const auto end = cluster.changes_end();
-    if (all || synced < cluster.changes_begin() || end - synced > static_cast<std::size_t>(cluster.size())) {
-        for (const int n : cluster.by_name()) see(n);
-    } else {
-        for (auto at = synced; at < end; ++at) see(cluster.change(at));
-    }
-    synced = end;
-    for (std::size_t i = 0; i < changed.size(); ++i) {
-        if (const auto soon = i + 2 * fetched_ahead; soon < changed.size()) fetch(&cluster.node(changed[soon]), node_looked_at);
-        if (const auto next = i + fetched_ahead; next < changed.size()) cluster.fetch_rows(changed[next]);
-        f(changed[i], static_cast<std::size_t>(cluster.rank(changed[i])));
-    }
-}
+constexpr std::size_t looked_ahead = 8;  // changes
 
 }  // namespace
 
-Lacks lack(std::string_view name) {
-    const int position = filter::position_of(name);
-    return position < 0 ? 0 : Lacks{1} << places().place[static_cast<std::size_t>(position)];
-}
-
-Lacks all_of(std::initializer_list<std::string_view> filters) {
-    Lacks out = 0;
-    for (const auto name : filters) out |= lack(name);
-    return out;
-}
-Lacks lacks_of(filter::Kind kind) { return places().of_kind[static_cast<std::size_t>(kind)]; }
-const filter::Filter& first_of(Lacks lacks) { return filter::at(filter::in_order()[static_cast<std::size_t>(std::countr_zero(lacks))]); }
-
-Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)) {
-    const auto order = filter::in_order();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        if (!(shape.asked >> order[i] & 1)) continue;
-        const filter::Filter& row = filter::at(order[i]);
-        asked_.emplace_back(Lacks{1} << i, &row);
+Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), asked_(asked_by(shape)), glance_(shape), others_(asked_ & ~glance_.answers()) {
+    for (Lacks left = asked_; left; left &= left - 1) {
+        const filter::Filter& row = first_of(left);
         if (!row.measure) continue;
         // A card is asked for whole or by its memory; the other bar would say nothing.
         if (row.name == "gpu_count" && shape.gpu_memory > 0 && !shape.gpu_exclusive) continue;
         if (row.name == "gpu_memory" && shape.gpu_memory == 0 && shape.part == 1000) continue;
-        bars_.push_back({&row, Lacks{1} << i, {}});
+        bars_.push_back({&row, left & -left, Glance::amount_of(row.name), {}});
     }
 }
 
-int Survey::refresh(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>* own_tasks) {
-    const auto nodes = static_cast<std::size_t>(cluster.size());
-    const bool anew = !filled_ || layout_ != cluster.layout();
-    if (anew) {
-        lacks_.assign(nodes, 0);
-        present_.assign(nodes, 0);
-        versions_.assign(nodes, 0);
-        for (auto& bar : bars_) bar.has.assign(nodes, -1);
+void Survey::refresh(const Shape& shape, const Cluster& cluster, const Sheet& sheet) {
+    const auto& nodes = cluster.by_name();
+    const auto end = sheet.changes_end();
+    if (layout_ != cluster.layout() || synced_ < sheet.changes_begin() || end - synced_ > nodes.size()) {
         layout_ = cluster.layout();
-        filled_ = true;
+        lacks_.resize(nodes.size()), present_.resize(nodes.size());
+        for (auto& bar : bars_) bar.has.resize(nodes.size());
+        for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+            if (rank + looked_ahead < nodes.size()) sheet.fetch(nodes[rank + looked_ahead]);
+            see(shape, cluster, sheet, rank, nodes[rank]);
+        }
+    } else {
+        for (auto at = synced_; at < end; ++at) {
+            if (at + looked_ahead < end) sheet.fetch(sheet.change(at + looked_ahead));
+            const int n = sheet.change(at);
+            see(shape, cluster, sheet, static_cast<std::size_t>(cluster.rank(n)), n);
+        }
     }
-    int looked = 0;
-    each_change(cluster, anew, synced_, versions_, [&](int n, std::size_t rank) {
-        present_[rank] = cluster.node(n).present;
-        if (!present_[rank]) return;
-        ++looked;
-        look_at(rank, Look(shape, cluster, n, When::now, own_tasks ? (*own_tasks)[static_cast<std::size_t>(n)] : 0));
-    });
-    return looked;
+    synced_ = end;
+}
+
+void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, int n) {
+    const Sheet::Row& row = sheet.at(n);
+    present_[rank] = row.present;
+    if (!row.present) return lose(rank);
+    if (!row.ordinary) return look_at(rank, Look(shape, cluster, n), asked_);
+    const Glance::Seen seen = glance_.at(shape, cluster, sheet, n);
+    if (others_) return look_at(rank, Look(shape, cluster, n), others_, seen.lacks);
+    lacks_[rank] = seen.lacks;
+    for (auto& bar : bars_) bar.has[rank] = counts(bar, seen.lacks) ? seen.has(bar.amount) : -1;
+}
+
+void Survey::lose(std::size_t rank) {
+    lacks_[rank] = 0;
+    for (auto& bar : bars_) bar.has[rank] = -1;
 }
 
 // Whether all of it can be had at once is asked only where each thing alone can be had.
-void Survey::look_at(std::size_t rank, const Look& look) {
+void Survey::look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known) {
     static const Lacks together = lack("together");
-    Lacks lacks = 0;
-    for (const auto& [bit, row] : asked_) {
-        if (lacks != 0 && bit == together) break;
-        if (!row->passes(look)) lacks |= bit;
-    }
+    Lacks lacks = known;
+    for (Lacks left = unknown & ~together; left; left &= left - 1)
+        if (!first_of(left).passes(look)) lacks |= left & -left;
+    if (lacks == 0 && (unknown & together) && !first_of(together).passes(look)) lacks |= together;
     lacks_[rank] = lacks;
-    const bool right = (lacks & fixed_) == 0;
-    for (auto& bar : bars_) bar.has[rank] = right || bar.row->kind == filter::Kind::fixed ? bar.row->measure(look).has : -1;
+    for (auto& bar : bars_) bar.has[rank] = counts(bar, lacks) ? bar.row->measure(look).has : -1;
 }
 
-Survey& Surveys::of(int shape, const Shape& asked, const Cluster& cluster) {
+std::int64_t Survey::nodes_lacking(Lacks one) const {
+    const int place = std::countr_zero(one);
+    Lacks nodes = 0;
+    for (const Lacks lacks : lacks_) nodes += lacks >> place & 1;
+    return static_cast<std::int64_t>(nodes);
+}
+
+// In lanes, which is several comparisons at once.
+std::size_t Survey::Bar::best() const {
+    std::array<double, 8> most;
+    most.fill(-1);
+    std::size_t rank = 0;
+    for (; rank + most.size() <= has.size(); rank += most.size())
+        for (std::size_t lane = 0; lane < most.size(); ++lane) most[lane] = std::max(most[lane], has[rank + lane]);
+    for (; rank < has.size(); ++rank) most[0] = std::max(most[0], has[rank]);
+    return static_cast<std::size_t>(std::find(has.begin(), has.end(), *std::max_element(most.begin(), most.end())) - has.begin());
+}
+
+void Survey::see_own(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>& own_tasks) {
+    for (std::size_t rank = 0; rank < size(); ++rank) {
+        const int n = cluster.by_name()[rank];
+        const auto own = own_tasks[static_cast<std::size_t>(n)];
+        if (own > 0 && present_[rank]) look_at(rank, Look(shape, cluster, n, When::now, own), asked_);
+    }
+}
+
+const Survey& Surveys::of(int shape, const Shape& asked, const Cluster& cluster) {
     Entry& entry = known_[shape];
     if (!entry.survey) entry.survey = std::make_unique<Survey>(asked);
     entry.used_at = ++clock_;
     Survey& survey = *entry.survey;
-    survey.refresh(asked, cluster);
+    sheet_.refresh(cluster);
+    survey.refresh(asked, cluster, sheet_);
     if (known_.size() > 1 && known_.size() * survey.bytes() > bytes_max) trim();
     return survey;
 }
@@ -134,20 +113,17 @@ void Surveys::trim() {
     known_.erase(oldest);
 }
 
-void Rooms::refresh(const Cluster& cluster) {
-    const auto nodes = static_cast<std::size_t>(cluster.size());
-    const bool anew = !filled_ || layout_ != cluster.layout();
-    if (anew) {
-        rooms_.assign(nodes, {});
-        versions_.assign(nodes, 0);
-        layout_ = cluster.layout();
-        filled_ = true;
-    }
-    std::array<CardRoom, cards_per_node_max> cards;
-    each_change(cluster, anew, synced_, versions_, [&](int n, std::size_t rank) {
+const Room& Rooms::at(std::size_t rank) {
+    const int n = cluster_.by_name()[rank];
+    if (const Room* known = seats_.room(n)) return *known;
+    if (measured_.size() < static_cast<std::size_t>(cluster_.size())) measured_.resize(static_cast<std::size_t>(cluster_.size()));
+    Measured& own = measured_[static_cast<std::size_t>(n)];
+    if (own.version != cluster_.version(n)) {
+        std::array<CardRoom, cards_per_node_max> cards;
         cards.fill({});
-        rooms_[rank] = room_of(cluster, n, cards.data());
-    });
+        own = {room_of(cluster_, n, cards.data()), cluster_.version(n)};
+    }
+    return own.room;
 }
 
 }  // namespace crater::engine

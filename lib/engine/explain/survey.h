@@ -3,34 +3,29 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "filter/filter.h"
-#include "place/judge.h"
-#include "place/room.h"
+#include "explain/glance.h"
+#include "explain/lacks.h"
+#include "explain/sheet.h"
+#include "place/seats.h"
 
 namespace crater::engine {
-
-// A set of filters, by their place in the order in which they are asked, so that the lowest is the first that turns a node away.
-using Lacks = std::uint64_t;
-Lacks lack(std::string_view filter);
-Lacks all_of(std::initializer_list<std::string_view> filters);
-Lacks lacks_of(filter::Kind kind);
-const filter::Filter& first_of(Lacks lacks);
 
 class Survey {
   public:
     explicit Survey(const Shape& shape);
 
-    // Gives how many nodes were looked at. `own_tasks`: as in Look, by node, may be null.
-    int refresh(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>* own_tasks = nullptr);
+    void refresh(const Shape& shape, const Cluster& cluster, const Sheet& sheet);
+    // To a job that has tasks on it, a node is another than to jobs like it.
+    void see_own(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>& own_tasks);
 
     std::size_t size() const { return lacks_.size(); }
     bool present(std::size_t rank) const { return present_[rank]; }
-    Lacks at(std::size_t rank) const { return lacks_[rank]; }  // of a node that is present
+    Lacks at(std::size_t rank) const { return lacks_[rank]; }  // 0 of a node that is gone
+    std::int64_t nodes_lacking(Lacks one) const;
     bool fits(std::size_t rank) const { return present_[rank] && lacks_[rank] == 0; }
     // Passes what the node is.
     bool right_kind(std::size_t rank) const { return present_[rank] && (lacks_[rank] & fixed_) == 0; }
@@ -39,28 +34,35 @@ class Survey {
     struct Bar {
         const filter::Filter* row;
         Lacks lack;
-        std::vector<double> has;  // by rank
+        Glance::Amount amount;
+        std::vector<double> has;  // by rank; -1: of another kind, or gone
+        std::size_t best() const;  // the first that has most; there are nodes
     };
     const std::vector<Bar>& bars() const { return bars_; }
-    std::size_t bytes() const { return lacks_.size() * (sizeof(Lacks) + 9 + bars_.size() * sizeof(double)); }
+    std::size_t bytes() const { return lacks_.size() * (sizeof(Lacks) + 1 + bars_.size() * sizeof(double)); }
 
   private:
-    void look_at(std::size_t rank, const Look& look);
+    void see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, int n);
+    void lose(std::size_t rank);
+    void look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known = 0);
+    // What is free of a node that is of another kind says nothing.
+    bool counts(const Bar& bar, Lacks lacks) const { return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0; }
 
-    Lacks fixed_;
-    std::vector<std::pair<Lacks, const filter::Filter*>> asked_;  // in order
-    std::vector<Lacks> lacks_;                                     // by rank of the node
+    Lacks fixed_, asked_;
+    Glance glance_;
+    Lacks others_;  // asked that a glance does not answer
+    std::vector<Lacks> lacks_;  // by rank of the node
     std::vector<char> present_;
-    std::vector<std::uint64_t> versions_;
     std::vector<Bar> bars_;
-    std::uint64_t layout_ = 0, synced_ = 0;
-    bool filled_ = false;
+    std::uint64_t layout_ = 0, synced_ = 0;  // with the changes of the sheet
 };
 
 // One for each shape that was asked about lately.
 class Surveys {
   public:
-    Survey& of(int shape, const Shape& asked, const Cluster& cluster);
+    const Survey& of(int shape, const Shape& asked, const Cluster& cluster);
+    const Sheet& sheet() const { return sheet_; }  // as it was when a survey was last asked for
+    void node_registered(const Cluster& cluster, int n) { sheet_.add(cluster, n); }
     void leave(int shape) { known_.erase(shape); }
     void forget() { known_.clear(); }
 
@@ -70,21 +72,25 @@ class Surveys {
         std::uint64_t used_at = 0;
     };
     void trim();
+    Sheet sheet_;
     std::unordered_map<int, Entry> known_;  // by shape; walked only to find the one used longest ago
     std::uint64_t clock_ = 0;
 };
 
-// What is free of every node by the packed figures, whatever the shape: at most so much. Kept likewise.
+// What is free of a node by the packed figures, whatever the shape: at most so much. The index has measured most.
 class Rooms {
   public:
-    void refresh(const Cluster& cluster);
-    const Room& at(std::size_t rank) const { return rooms_[rank]; }
+    Rooms(const Cluster& cluster, const Seats& seats) : cluster_(cluster), seats_(seats) {}
+    const Room& at(std::size_t rank);
 
   private:
-    std::vector<Room> rooms_;  // by rank
-    std::vector<std::uint64_t> versions_;
-    std::uint64_t layout_ = 0, synced_ = 0;
-    bool filled_ = false;
+    struct Measured {
+        Room room;
+        std::uint64_t version = 0;
+    };
+    const Cluster& cluster_;
+    const Seats& seats_;
+    std::vector<Measured> measured_;  // by node: those that the index does not know
 };
 
 }  // namespace crater::engine

@@ -43,7 +43,7 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
     const Shape& shape = shapes_.at(slot.shape);
     const auto mark = cluster_.mark();
     lift_pledges(slot);
-    Survey own(shape);
+    std::optional<Survey> own;
     const Survey& survey = survey_of(slot, own);
     std::vector<int> fitting;
     for (std::size_t rank = 0; rank < survey.size(); ++rank)
@@ -98,12 +98,14 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
 }
 
 // A node that holds its own tasks is another to it than to jobs like it.
-const Survey& Engine::Impl::survey_of(JobSlot& slot, Survey& own) {
+const Survey& Engine::Impl::survey_of(const JobSlot& slot, std::optional<Survey>& own) {
     const Shape& shape = shapes_.at(slot.shape);
     count_own_tasks(slot);
-    if (slot.held == 0 || !shape.own_tasks_matter()) return surveys_.of(slot.shape, shape, cluster_);
-    own.refresh(shape, cluster_, &own_tasks_);
-    return own;
+    const Survey& of_shape = surveys_.of(slot.shape, shape, cluster_);
+    if (slot.held == 0 || !shape.own_tasks_matter()) return of_shape;
+    own = of_shape;
+    own->see_own(shape, cluster_, own_tasks_);
+    return *own;
 }
 
 void Engine::Impl::book_pledges(const JobSlot& slot, int sign) {

@@ -48,6 +48,7 @@ void Engine::Impl::on(const NodeSet& fact) {
     const int known = cluster_.find(fact.inventory->name);
     if (known < 0 || !areas_.stands_still(cluster_, known, *fact.inventory)) areas_.forget();
     const int n = cluster_.set_node(fact.inventory);
+    surveys_.node_registered(cluster_, n);
     if (known >= 0) reservations_.rebuilt(n);
     if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();  // a shape may take another part of the new cards
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crater/base/error.h"
+#include "state/fetch.h"
 
 namespace crater::engine {
 namespace {
@@ -106,11 +107,18 @@ std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) con
         length += count;
         if (priority > turn.priority) ahead += count;
     }
-    for (const auto& [key, members] : of_priority(q, turn.priority)) {
-        if (turn.place.aged() || members->share == turn.share)
-            ahead += before(members->jobs, turn.place);
+    // There are many classes, and they lie anywhere: those that come next are fetched meanwhile.
+    constexpr std::size_t soon = 6;
+    std::vector<const WaitClass*> equals;
+    for (const auto& [key, members] : of_priority(q, turn.priority)) equals.push_back(members.get());
+    for (std::size_t i = 0; i < equals.size(); ++i) {
+        if (i + 2 * soon < equals.size()) fetch(equals[i + 2 * soon], sizeof(WaitClass));
+        if (i + soon < equals.size()) equals[i + soon]->jobs.fetch();
+        const WaitClass& members = *equals[i];
+        if (turn.place.aged() || members.share == turn.share)
+            ahead += before(members.jobs, turn.place);
         else
-            ahead += members->share < turn.share ? static_cast<std::int64_t>(members->jobs.size()) : before(members->jobs, {.key = Waiting::aged_key + 1});
+            ahead += members.share < turn.share ? static_cast<std::int64_t>(members.jobs.size()) : before(members.jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }

@@ -86,6 +86,9 @@ class RankedSet {
         return place == runs_[r].end() || value < *place ? end() : const_iterator{&runs_, r, static_cast<std::size_t>(place - runs_[r].begin())};
     }
 
+    // A position will be asked for soon.
+    void fetch() const { __builtin_prefetch(runs_.data()); }
+
     // How many members are less.
     std::size_t rank_of(const T& value) const {
         const auto r = run_of(value);

@@ -33,6 +33,11 @@ class Seats {
     // The slices a task of the shape gets at the spot that was just named, where the node's room tells; false where it takes a look.
     bool take(int shape, const Spot& spot, Slices& out) const;
     bool has_seat(int shape) const { return seat_of(shape) >= 0; }
+    // The packed room of the node; null where the index has not measured it as it is now.
+    const Room* room(int n) const {
+        const auto at = static_cast<std::size_t>(n);
+        return measured_ && at < entries_.size() && entries_[at].version == cluster_.version(n) ? &entries_[at].room : nullptr;
+    }
 
     void leave(int shape);  // the shape is no more
     void forget();          // settings changed: everything known is void

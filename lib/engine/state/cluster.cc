@@ -46,7 +46,9 @@ void Cluster::emptied(const Slices& slices) {
         const auto c = static_cast<std::size_t>(slice.card);
         if (used_.cards[static_cast<std::size_t>(at(slices.node).cards_at) + c].tasks > 0 || c >= live.card_memory.size()) continue;
         live.card_memory[c] = -1;
+        if (!(live.above_watermark >> c & 1)) continue;
         live.above_watermark &= ~(Mask{1} << c);
+        ++conditions_[static_cast<std::size_t>(slices.node)];
     }
 }
 
@@ -68,6 +70,7 @@ int Cluster::find(const std::string& name) const {
 }
 
 int Cluster::set_node(std::shared_ptr<const NodeInventory> inventory) {
+    changes_.reserve(changes_kept + 1);  // else a decision or an answer pays for moving them all when they grow
     int n = find(inventory->name);
     if (n < 0) {
         n = size();
@@ -285,7 +288,7 @@ Slices Cluster::from_allocation(const Allocation& a) {
     s.disk_iops = a.disk_iops.value;
     s.disk_bandwidth = a.disk_bandwidth.value;
     s.node_exclusive = a.node_exclusive;
-    if (parts != host.cards.size() + host.disks.size()) ++host.hardware_version;
+    if (parts != host.cards.size() + host.disks.size()) ++host.hardware_version, ++conditions_[static_cast<std::size_t>(s.node)];
     return s;
 }
 
