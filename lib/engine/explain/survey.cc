@@ -18,7 +18,7 @@ Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), aske
         // A card is asked for whole or by its memory; the other bar would say nothing.
         if (row.name == "gpu_count" && shape.gpu_memory > 0 && !shape.gpu_exclusive) continue;
         if (row.name == "gpu_memory" && shape.gpu_memory == 0 && shape.part == 1000) continue;
-        bars_.push_back({&row, left & -left, Glance::amount_of(row.name), {}});
+        bars_.push_back({&row, left & -left, NodeGlance::amount_of(row.name), {}});
     }
 }
 
@@ -48,7 +48,7 @@ void Survey::see(const Shape& shape, const Cluster& cluster, const Sheet& sheet,
     present_[rank] = row.present;
     if (!row.present) return lose(rank);
     if (!row.ordinary) return look_at(rank, Look(shape, cluster, n), asked_);
-    const Glance::Seen seen = glance_.at(shape, cluster, sheet, n);
+    const NodeGlance::Seen seen = glance_.at(shape, cluster, sheet, n);
     if (others_) return look_at(rank, Look(shape, cluster, n), others_, seen.lacks);
     lacks_[rank] = seen.lacks;
     for (auto& bar : bars_) bar.has[rank] = counts(bar, seen.lacks) ? seen.has(bar.amount) : -1;

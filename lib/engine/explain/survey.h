@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "explain/glance.h"
+#include "explain/node_glance.h"
 #include "explain/lacks.h"
 #include "explain/sheet.h"
 #include "place/seats.h"
@@ -34,7 +34,7 @@ class Survey {
     struct Bar {
         const filter::Filter* row;
         Lacks lack;
-        Glance::Amount amount;
+        NodeGlance::Amount amount;
         std::vector<double> has;  // by rank; -1: of another kind, or gone
         std::size_t best() const;  // the first that has most; there are nodes
     };
@@ -49,7 +49,7 @@ class Survey {
     bool counts(const Bar& bar, Lacks lacks) const { return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0; }
 
     Lacks fixed_, asked_;
-    Glance glance_;
+    NodeGlance glance_;
     Lacks others_;  // asked that a glance does not answer
     std::vector<Lacks> lacks_;  // by rank of the node
     std::vector<char> present_;

@@ -137,7 +137,11 @@ struct Grounds {
         switch (rng.below(20)) {
             case 0: cluster.set_flags(n, one_in(2), one_in(4)); break;
             case 1: cluster.set_taints(n, one_in(2) ? std::vector<Taint>{{"dedicated", "x"}} : std::vector<Taint>{}); break;
-            case 2: cluster.set_windows(n, one_in(2) ? std::vector<Maintenance>{{{noon.ms + up_to(90) * minute}, {noon.ms + 100 * minute}}} : std::vector<Maintenance>{}, noon); break;
+            case 2: {
+                const Maintenance window{{noon.ms + up_to(90) * minute}, {noon.ms + 100 * minute}};
+                cluster.set_windows(n, one_in(2) ? std::vector{window} : std::vector<Maintenance>{}, noon);
+                break;
+            }
             case 3: cluster.advance({noon.ms + up_to(120) * minute}); break;
             case 4:
             case 5: sample(n); break;

@@ -42,6 +42,26 @@ TEST_F(Explain, says_in_one_sentence_what_is_missing_and_who_holds_it) {
     EXPECT_TRUE(bar);
 }
 
+// What was found for its kind before they changed is not what holds now.
+TEST_F(Explain, answers_by_the_settings_that_hold_now) {
+    for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 2)});
+    const auto ask = [&](double most) {
+        Settings settings;
+        settings.inference_max_gpu_fraction = most;
+        engine.apply(SettingsSet{settings});
+        engine.pass(noon);
+        return engine.why("want", noon, {.nodes = true});
+    };
+    add(a_job("want").gpus(1000).gpu_memory(30720).type(JobType::inference).cpu(10'000'000));
+    const auto before = ask(0.8), between = ask(0.5), after = ask(0.8);
+    ASSERT_TRUE(before && between && after);
+    EXPECT_NE(before->summary, between->summary);
+    EXPECT_EQ(before->summary, after->summary);
+    ASSERT_EQ(before->nodes.size(), 2u);
+    EXPECT_EQ(before->nodes[0].filter, "cpu");
+    EXPECT_EQ(between->nodes[0].filter, "gpu_inference_part");
+}
+
 TEST_F(Explain, says_how_many_are_ahead_of_a_job_that_would_fit) {
     add(a_job("first"));
     add(a_job("second").at(1));

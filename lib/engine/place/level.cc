@@ -68,11 +68,11 @@ Level fit_level(const Look& look) {
     const Shape& shape = look.shape;
     std::size_t idle = 0, left = 0;
     bool whole = false;
+    const Mask open = look.cluster.open_cards(look.n);  // as the room counts them
     for (std::size_t c = 0; c < look.node.cards.size(); ++c) {
-        const Card& card = look.node.cards[c];
         const std::int64_t compute = 1000 - look.card(c).compute;
         const bool chosen = choice.cards >> c & 1;
-        if (card.usable && look.card(c).tasks == 0 && compute == 1000 && !chosen) ++idle;
+        if ((open >> c & 1) && look.card(c).tasks == 0 && compute == 1000 && !chosen) ++idle;
         if (!chosen) continue;
         const CardNeed& need = look.need(c);
         whole |= need.whole;

@@ -79,8 +79,4 @@ struct Look {
     mutable std::optional<Choice> choice_;
 };
 
-// Whether a node that has each part of the request can always give all of them at once: what must be on one disk or in one NUMA domain may
-// be there in parts.
-inline bool parts_suffice(const Shape& shape) { return !shape.wants_disk && shape.numa != NumaPolicy::strict; }
-
 }  // namespace crater::engine

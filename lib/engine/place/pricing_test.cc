@@ -2,6 +2,7 @@
 #include "place/pricing.h"
 
 #include <set>
+#include <sstream>
 
 #include "crater/base/clock.h"
 #include "testing.h"
@@ -77,6 +78,35 @@ TEST(Pricing, a_text_that_is_damaged_is_as_good_as_none) {
         engine.apply(Remembered{wrong});
         live(engine, 0, 5, 1);
     }
+}
+
+// Prices found before anything came would be due again at once, for ever.
+TEST(Pricing, a_text_whose_counts_cannot_be_is_as_good_as_none) {
+    Engine learned;
+    add_nodes(learned, false);
+    live(learned, 0, 400, 5);
+    std::vector<std::string> words;
+    const std::string all = learned.learned();
+    std::istringstream in(all.substr(0, all.find('\n')));
+    for (std::string word; in >> word;) words.push_back(word);
+    const auto taken = [&](std::size_t from_end, const std::string& value) {
+        std::string text;
+        for (std::size_t i = 0; i < words.size(); ++i) text += (i + from_end == words.size() ? value : words[i]) + " ";
+        Engine engine;
+        add_nodes(engine, false);
+        QueueSpec queue;
+        queue.name = "training";
+        engine.apply(QueueSet{queue});
+        engine.apply(Remembered{text});
+        return engine.learned().starts_with(text + "\n");
+    };
+    // From the end: no prices of the other policy, version, turnover, departed, arrived, targets_at, priced_at, arrivals, cards.
+    EXPECT_TRUE(taken(1, words.back()));
+    EXPECT_TRUE(taken(7, words[words.size() - 7]));
+    for (const std::size_t count : {std::size_t{7}, std::size_t{8}, std::size_t{9}}) EXPECT_FALSE(taken(count, "-1000")) << count;
+    EXPECT_FALSE(taken(7, "0")) << "there are prices";
+    EXPECT_FALSE(taken(7, "1000000")) << "more than arrived";
+    EXPECT_FALSE(taken(9, "9000000000000000")) << "cards";
 }
 
 TEST(Pricing, a_plan_tells_when_something_worth_storing_was_learned) {

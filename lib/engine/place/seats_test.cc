@@ -84,7 +84,8 @@ struct Yard {
                 const int n = node();
                 for (const auto& gpu : cluster.node(n).inventory->gpus)
                     sample.gpus.push_back({.index = gpu.index, .utilization_percent = static_cast<double>(rng.below(100)),
-                                           .temperature_celsius = static_cast<double>(60 + rng.below(40))});
+                                           .temperature_celsius = static_cast<double>(60 + rng.below(40)),
+                                           .memory_used = Mebibytes(static_cast<std::int64_t>(rng.below(82000)))});
                 cluster.set_sample(n, sample);
                 break;
             }

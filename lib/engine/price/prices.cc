@@ -11,9 +11,9 @@ namespace crater::engine::price {
 namespace {
 
 // Between two repricings: as many as came before, so after 25, 50, 100, 200; then so many, or of more than 6200
-// cards one for each 41.4 of them.
+// cards one for each 41.3 of them.
 constexpr std::int64_t arrivals_first = 25, arrivals_between = 150;
-constexpr std::int64_t arrivals_between_targets = 300;
+constexpr std::int64_t arrivals_between_targets = 300;  // until there are prices, and for Rule::fragmentation
 constexpr int steady_pause = 16;  // times as long where tasks leave about as fast as they come
 constexpr int steps_first = 1000, steps_again = 60;
 constexpr std::size_t goods_most = 256, kinds_most = 4096;

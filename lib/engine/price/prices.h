@@ -74,7 +74,7 @@ class Prices {
     void arrived(int kind, int count = 1);
     void departed(int kind, int count = 1);
 
-    // After 25, 50, 100 and 200 arrivals, then every 150, or one for each 41.4 cards when that is more; 16 times
+    // After 25, 50, 100 and 200 arrivals, then every 150, or one for each 41.3 cards when that is more; 16 times
     // as rarely once as much leaves as comes. `reprice` takes what is free now and the whole cluster as it is when
     // empty.
     bool due() const;

@@ -9,9 +9,9 @@
 
 namespace crater::engine {
 
-class Glance {
+class NodeGlance {
   public:
-    explicit Glance(const Shape& shape);
+    explicit NodeGlance(const Shape& shape);
 
     // The filters among those asked that it answers for.
     Lacks answers() const { return answers_; }

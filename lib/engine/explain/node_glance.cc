@@ -1,4 +1,4 @@
-#include "explain/glance.h"
+#include "explain/node_glance.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,23 +19,27 @@ const Answered& answered() {
     return made;
 }
 
-constexpr std::array<std::string_view, Glance::amount_count> amount_names{"cpu", "memory", "gpu_memory", "gpu_count", "gpu_cards", "gpu_card_size"};
+constexpr std::array<std::string_view, NodeGlance::amount_count> amount_names{"cpu", "memory", "gpu_memory", "gpu_count", "gpu_cards", "gpu_card_size"};
+
+// Whether a node that has each part of the request can always give all of them at once: what must be on one disk or in one NUMA domain may
+// be there in parts.
+bool parts_suffice(const Shape& shape) { return !shape.wants_disk && shape.numa != NumaPolicy::strict; }
 
 double measured(Lacks filter, const Look& look) { return first_of(filter).measure(look).has; }
 
 }  // namespace
 
-Glance::Amount Glance::amount_of(std::string_view filter) {
+NodeGlance::Amount NodeGlance::amount_of(std::string_view filter) {
     return static_cast<Amount>(std::find(amount_names.begin(), amount_names.end(), filter) - amount_names.begin());
 }
 
-Glance::Glance(const Shape& shape) : failed_(Sheet::failed(shape)) {
+NodeGlance::NodeGlance(const Shape& shape) : failed_(Sheet::failed(shape)) {
     answers_ = Sheet::covered() | answered().cards() | answered().exclusive | answered().cpu | answered().memory;
     if (parts_suffice(shape)) answers_ |= answered().together;
     answers_ &= asked_by(shape);
 }
 
-const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n) {
+const NodeGlance::Kind& NodeGlance::kind_of(const Shape& shape, const Cluster& cluster, const Sheet::Row& row, int n) {
     const auto same = [&](const Kind& kind) { return kind.type == row.card_type && kind.cards == row.cards; };
     if (const auto known = std::find_if(kinds_.begin(), kinds_.end(), same); known != kinds_.end()) return *known;
     const Look look(shape, cluster, n);
@@ -48,7 +52,7 @@ const Glance::Kind& Glance::kind_of(const Shape& shape, const Cluster& cluster, 
     return kinds_.emplace_back(kind);
 }
 
-Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n) {
+NodeGlance::Seen NodeGlance::at(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n) {
     const Answered& of = answered();
     const Sheet::Row& row = sheet.at(n);
     Seen seen;
@@ -60,7 +64,7 @@ Glance::Seen Glance::at(const Shape& shape, const Cluster& cluster, const Sheet&
     return seen;
 }
 
-void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n, Seen& seen) {
+void NodeGlance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& sheet, int n, Seen& seen) {
     const Sheet::Row& row = sheet.at(n);
     const Kind& kind = kind_of(shape, cluster, row, n);
     const CardNeed& need = kind.need;
@@ -81,7 +85,7 @@ void Glance::see_cards(const Shape& shape, const Cluster& cluster, const Sheet& 
     seen.card_size = kind.has_size;
 }
 
-Glance::Cards Glance::whole_cards(const Cluster& cluster, const Sheet::Row& row) {
+NodeGlance::Cards NodeGlance::whole_cards(const Cluster& cluster, const Sheet::Row& row) {
     Cards left{row.healthy, row.healthy, row.unused, row.idle, row.idle, row.idle, row.idle};
     if (row.quiet) return left;
     left.watermark = left.load = 0;
@@ -95,7 +99,7 @@ Glance::Cards Glance::whole_cards(const Cluster& cluster, const Sheet::Row& row)
     return left;
 }
 
-Glance::Cards Glance::parts_of_cards(const Cluster& cluster, const Sheet& sheet, int n, const CardNeed& need) {
+NodeGlance::Cards NodeGlance::parts_of_cards(const Cluster& cluster, const Sheet& sheet, int n, const CardNeed& need) {
     const Sheet::Row& row = sheet.at(n);
     const std::int64_t used_at_most = need.memory > 0 ? need.limit - need.memory : INT64_MAX, compute_at_most = 1000 - need.compute;
     const auto tasks_max = cluster.settings().max_tasks_per_gpu;
