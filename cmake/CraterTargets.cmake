@@ -75,10 +75,10 @@ function(crater_library name)
   endif()
 endfunction()
 
-# crater_allocator(TARGET): what one thread allocates and another frees costs little (docs/decisions/009). Sanitizers bring their own.
+# crater_allocator(TARGET): for programs of which one thread allocates what another frees (docs/decisions/009). Sanitizers bring their own.
 function(crater_allocator target)
   if(NOT CRATER_ASAN AND NOT CRATER_TSAN)
-    # No name of it is asked for, so it has to be said that it is needed; first, before the C library's.
+    # No name of it is asked for, so it has to be said that it is needed.
     target_link_libraries(${target} PRIVATE -Wl,--push-state,--no-as-needed PkgConfig::tcmalloc -Wl,--pop-state)
   endif()
 endfunction()
@@ -93,6 +93,5 @@ function(crater_app name)
   crater_unity(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
-  crater_allocator(${name})
   target_link_libraries(${name} PRIVATE ${deps} ${A_LIBS})
 endfunction()
