@@ -120,7 +120,6 @@ const Room& Rooms::at(std::size_t rank) {
     Measured& own = measured_[static_cast<std::size_t>(n)];
     if (own.version != cluster_.version(n)) {
         std::array<CardRoom, cards_per_node_max> cards;
-        cards.fill({});
         own = {room_of(cluster_, n, cards.data()), cluster_.version(n)};
     }
     return own.room;

@@ -152,7 +152,7 @@ std::string name_of_type(const CardType& type) {
     return out;
 }
 
-constexpr std::int64_t cards_most = 1'000'000'000'000;
+constexpr std::int64_t cluster_cards_most = 1'000'000'000'000;
 constexpr Policy learning[] = {Policy::price, Policy::fragmentation};
 
 bool is_demand(const price::Demand& kind) {
@@ -176,7 +176,7 @@ bool is_sound(const price::Learned& learned) {
         if (companion < 0 || companion >= price::companions) return false;
     if (learned.priced_at < 0 || learned.priced_at > learned.arrivals || learned.targets_at > learned.arrivals) return false;
     if (!learned.goods.empty() && learned.priced_at == 0) return false;
-    if (learned.cards < 0 || learned.cards > cards_most) return false;
+    if (learned.cards < 0 || learned.cards > cluster_cards_most) return false;
     return (learned.goods.empty() || !learned.scarce.empty()) && learned.idle_max >= 1 &&
            learned.idle_max <= cards_per_node_max;
 }
