@@ -35,8 +35,7 @@ struct Node {
 Result<agent::Config> load(const daemon::Options& options, const Overrides& overrides) {
     CRATER_TRY(text, daemon::config_text(options));
     if (text.empty()) text = "scheduler_endpoint: http://127.0.0.1:8080\n";
-    CRATER_TRY(config, agent::read_config(text));
-    if (!overrides.scheduler.empty()) config.scheduler_endpoint = {overrides.scheduler};
+    CRATER_TRY(config, agent::read_config(text, overrides.scheduler));
     if (!overrides.data.empty()) config.data = overrides.data;
     if (!overrides.token_file.empty()) config.token_file = overrides.token_file;
     if (!overrides.node_name.empty()) config.node_name = overrides.node_name;

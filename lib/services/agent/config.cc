@@ -52,11 +52,12 @@ std::string cache_root(const Config& config) {
 
 std::vector<std::string> changed_settings(const Config& a, const Config& b) { return codec::changed_fields(a, b); }
 
-Result<Config> read_config(std::string_view yaml) {
+Result<Config> read_config(std::string_view yaml, std::string_view scheduler) {
     CRATER_TRY(tree, codec::parse_yaml(yaml));
     leave_out_gpu_sharing(tree);
     Config config;
     CRATER_TRY_VOID(codec::read_into(config, tree));
+    if (!scheduler.empty()) config.scheduler_endpoint = {std::string(scheduler)};
     if (config.scheduler_endpoint.empty())
         return fail(Code::invalid, "the scheduler's address is missing", "scheduler_endpoint", "such as http://10.0.0.1:8080");
     for (const std::string& endpoint : config.scheduler_endpoint)

@@ -37,6 +37,13 @@ TEST(Config, retention_is_read_and_mistakes_are_named) {
         << "what would have no effect is refused";
 }
 
+TEST(Config, a_scheduler_given_beside_the_file_stands_for_its_own) {
+    EXPECT_EQ(read_config("node_name: a", "http://b:1")->scheduler_endpoint, std::vector<std::string>{"http://b:1"});
+    EXPECT_EQ(read_config("scheduler_endpoint: http://a:1", "http://b:1")->scheduler_endpoint, std::vector<std::string>{"http://b:1"});
+    EXPECT_EQ(read_config("node_name: a", "b").error().field, "scheduler_endpoint");
+    EXPECT_EQ(read_config("node_name: a").error().field, "scheduler_endpoint");
+}
+
 TEST(Config, settings_that_differ_are_named) {
     Config a, b;
     b.labels["zone"] = "b";

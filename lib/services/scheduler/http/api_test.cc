@@ -123,6 +123,19 @@ TEST(HttpApi, a_queue_takes_weights_where_its_policy_adds_terms_up) {
     }
 }
 
+TEST(HttpApi, who_asks_for_an_array_is_told_a_job_of_it) {
+    ApiWorld world;
+    world.add_agent("n1");
+    const auto made = world.call("POST", "/api/v1/jobs", R"({"type": "batch", "command": ["true"], "array": 2, "resources": {"cpu": {"cores": 1}}})");
+    ASSERT_EQ(made.status, 201) << made.body;
+    const std::string first = Json::parse(made.body)["job"]["id"], array = first.substr(0, first.rfind('.'));
+    for (const std::string what : {"", "/why", "/events"}) {
+        const auto answer = world.call("GET", "/api/v1/jobs/" + array + what);
+        EXPECT_EQ(answer.status, 404) << what;
+        EXPECT_NE(answer.body.find("such as " + first), std::string::npos) << answer.body;
+    }
+}
+
 TEST(HttpApi, lists_are_filtered_sorted_and_paged_or_say_what_they_cannot) {
     ApiWorld world;
     for (const char* name : {"gpu-1", "gpu-2", "cpu-1", "gpu-3"}) world.add_agent(name);

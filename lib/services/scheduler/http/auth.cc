@@ -44,8 +44,10 @@ bool HttpApi::Impl::may_see(const Actor& actor, const std::string& tenant) {
 
 Result<JobRecordPtr> HttpApi::Impl::visible_job(const Call& call, const std::string& id) const {
     JobRecordPtr job = scheduler_.read().job(id);
-    if (!job || !may_see(call.actor, job->tenant())) return fail(Code::not_found, "there is no job \"" + id + "\"", "id", "GET /api/v1/jobs lists them");
-    return job;
+    if (job && may_see(call.actor, job->tenant())) return job;
+    if (const JobRecordPtr first = scheduler_.read().job(id + ".0"); first && may_see(call.actor, first->tenant()))
+        return fail(Code::not_found, "\"" + id + "\" is an array of jobs", "id", "ask for one of them, such as " + first->id());
+    return fail(Code::not_found, "there is no job \"" + id + "\"", "id", "GET /api/v1/jobs lists them");
 }
 
 Result<void> check_listen(const Config& config, bool has_tokens) {

@@ -102,7 +102,8 @@ void describe(V& v, Config& c) {
     v.field("cache", c.cache, "Where datasets and models of which jobs know lie.");
     v.field("log_level", c.log_level, "debug, info, warning or error; --log-level when absent.");
 }
-Result<Config> read_config(std::string_view yaml);
+// `scheduler`: the URL to use in place of those in the text.
+Result<Config> read_config(std::string_view yaml, std::string_view scheduler = {});
 // The top-level settings in which two configurations differ.
 std::vector<std::string> changed_settings(const Config& a, const Config& b);
 
