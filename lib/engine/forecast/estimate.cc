@@ -215,7 +215,6 @@ void Engine::Impl::play_round(Instant now) {
         Estimates::Wait wait;
         if (late != INT64_MAX) wait = {middle, late};
         estimates_.answer(position, wait);
-        estimates_.waits(position, ahead.now);
         estimates_.revised(position, ahead.now, wait);
         estimates_.said(position, ahead.now, wait);
     }

@@ -1,8 +1,6 @@
 // When waiting jobs will start: what a forward simulation said last, and how good such answers were. How what came compares with what was
 // said first for a job is learned, by how long a wait was expected, and later answers are stretched by it so that they hold as often as
-// they say. What is learned of waits that are over is always of a while ago; how often the late answer held is known sooner, because one
-// that did not is known to have failed when its time has passed. So its width follows that: a little more with each that failed, a little
-// less with each that held, as in adaptive conformal prediction.
+// they say.
 #pragma once
 
 #include <array>
@@ -30,8 +28,6 @@ class Estimates {
     // What is expected now of a job that has waited for half of what was said counts as well, once: by the time it starts much is over, and
     // while waits grow only the short ones are.
     void revised(int job, Instant now, Wait raw);
-    // A job still waits: what it was told may have failed by now.
-    void waits(int job, Instant now);
     void forget(int job);
 
     // The answers of the last simulation, by position of the job.
@@ -54,21 +50,16 @@ class Estimates {
     static constexpr std::size_t lengths = 6;  // of all, then by the wait that was expected
     struct Error {
         Spread middle, late;  // what came in thousandths of p50, of p90
-        std::int64_t width = width_one;  // of the late answer beside that, in millionths
     };
-    static constexpr std::int64_t width_one = 1'000'000;
     static std::size_t length_of(const Wait& raw);
     int error_of(const Wait& raw) const;  // that answers are stretched by; -1: none yet
 
     struct Said {
         Instant at;
         Wait raw;
-        std::int64_t late = 0;  // as the job was told it
-        int stretched_by = -1;  // whose width was in that
-        bool revised = false, failed = false;
+        bool revised = false;
     };
     void compare(std::int64_t came, const Wait& raw);
-    void count(const Said& said, bool held);
     std::array<Error, lengths> errors_;
     std::vector<Said> said_;
     std::vector<Answer> answers_;
