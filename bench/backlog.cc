@@ -1,4 +1,5 @@
-// From submit to placed in the engine while 100,000 jobs wait, and a CPU job behind 10,000 blocked GPU jobs. Prints one JSON object.
+// From submit to placed in the engine while 100,000 jobs wait, and a CPU job behind 10,000 blocked GPU jobs.
+// Prints one JSON object.
 #include <algorithm>
 #include <cstdlib>
 
@@ -51,13 +52,17 @@ struct Backlog {
         job.tenant = "team-" + std::to_string(rng.below(20));
         job.priority = priority;
         job.submitted = {now.ms + next++};
-        job.run_time = engine::RunTime{Millis{60'000 * (1 + static_cast<std::int64_t>(rng.below(10'000)))}, Millis{60'000 * 20'000LL}};
+        job.run_time = engine::RunTime{Millis{60'000 * (1 + static_cast<std::int64_t>(rng.below(10'000)))},
+                                       Millis{60'000 * 20'000LL}};
         job.served = static_cast<std::int64_t>(rng.below(1'000'000)) * 1000;
         engine.apply(engine::JobAdded{job});
         return job.id;
     }
     void wait(std::int64_t jobs) {
-        for (std::int64_t i = 0; i < jobs; ++i) add(std::int64_t{1} << rng.below(4), rng.below(4) ? 1 : 2 + static_cast<std::int64_t>(rng.below(6)), 500, 1 + static_cast<std::int64_t>(rng.below(4)));
+        for (std::int64_t i = 0; i < jobs; ++i)
+            add(std::int64_t{1} << rng.below(4),
+                rng.below(4) ? 1 : 2 + static_cast<std::int64_t>(rng.below(6)), 500,
+                1 + static_cast<std::int64_t>(rng.below(4)));
         while (engine.pass(now).more) {
         }
     }
@@ -91,7 +96,8 @@ struct Backlog {
     }
 };
 
-// The baseline: every pass asks of each waiting job whether it fits the emptiest node, and takes the first that does.
+// The baseline: every pass asks of each waiting job whether it fits the emptiest node, and takes the first
+// that does.
 std::vector<double> plain_look(std::int64_t jobs, int times) {
     struct Waits {
         int priority;
@@ -99,7 +105,8 @@ std::vector<double> plain_look(std::int64_t jobs, int times) {
     };
     std::vector<Waits> waits;
     SeededRng rng{11};
-    for (std::int64_t i = 0; i < jobs; ++i) waits.push_back({500, i, 1 << rng.below(4), 1 + static_cast<std::int64_t>(rng.below(4))});
+    for (std::int64_t i = 0; i < jobs; ++i)
+        waits.push_back({500, i, 1 << rng.below(4), 1 + static_cast<std::int64_t>(rng.below(4))});
     std::vector<double> out;
     std::int64_t found = 0;
     for (int i = 0; i < times; ++i) {
@@ -107,7 +114,9 @@ std::vector<double> plain_look(std::int64_t jobs, int times) {
         waits.push_back({500, jobs + i, 0, 1});
         std::vector<const Waits*> order;
         for (const auto& one : waits) order.push_back(&one);
-        std::sort(order.begin(), order.end(), [](const Waits* a, const Waits* b) { return a->priority != b->priority ? a->priority > b->priority : a->submitted < b->submitted; });
+        std::sort(order.begin(), order.end(), [](const Waits* a, const Waits* b) {
+            return a->priority != b->priority ? a->priority > b->priority : a->submitted < b->submitted;
+        });
         for (const auto* one : order)
             if (one->cards == 0 && one->cpu <= 8) ++found;
         waits.pop_back();
@@ -132,14 +141,17 @@ int run(int argc, char** argv) {
         backlog.wait(pending);
         const auto cpu = times_of(backlog.submit(times, false)), card = times_of(backlog.submit(times, true));
         const std::string name(name_of(order));
-        std::printf(", \"%s\": {\"cpu_p50_ms\": %.4f, \"cpu_p99_ms\": %.4f, \"gpu_p50_ms\": %.4f, \"gpu_p99_ms\": %.4f}", name.c_str(), cpu.p50, cpu.p99, card.p50, card.p99);
+        std::printf(
+            ", \"%s\": {\"cpu_p50_ms\": %.4f, \"cpu_p99_ms\": %.4f, \"gpu_p50_ms\": %.4f, \"gpu_p99_ms\": %.4f}",
+            name.c_str(), cpu.p50, cpu.p99, card.p50, card.p99);
     }
     Backlog blocked(Order::fair, nodes);
     blocked.wait(10'000);
     const auto behind = times_of(blocked.submit(times, false));
     const auto plain = times_of(plain_look(pending, 50)), plain_behind = times_of(plain_look(10'000, 50));
-    std::printf(", \"behind_10k\": {\"p50_ms\": %.4f, \"p99_ms\": %.4f}, \"plain_look\": {\"p50_ms\": %.4f, \"behind_10k_p50_ms\": %.4f}}\n", behind.p50, behind.p99, plain.p50,
-                plain_behind.p50);
+    std::printf(
+        ", \"behind_10k\": {\"p50_ms\": %.4f, \"p99_ms\": %.4f}, \"plain_look\": {\"p50_ms\": %.4f, \"behind_10k_p50_ms\": %.4f}}\n",
+        behind.p50, behind.p99, plain.p50, plain_behind.p50);
     return 0;
 }
 

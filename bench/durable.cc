@@ -1,6 +1,7 @@
-// Decisions made durable per second: the engine decides in batches, each decision's job status goes to the store (SQLite, WAL, synchronous
-// FULL), and it counts when the store says it would survive a power loss. Deciding goes on while a batch is being written. Prints one JSON
-// object with the latency from decision to durable, and how often a single small record could be synced in the same run.
+// Decisions made durable per second: the engine decides in batches, each decision's job status goes to the
+// store (SQLite, WAL, synchronous FULL), and it counts when the store says it would survive a power loss.
+// Deciding goes on while a batch is being written. Prints one JSON object with the latency from decision to
+// durable, and how often a single small record could be synced in the same run.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ namespace crater::bench {
 namespace {
 
 double now_ms() {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 double fsyncs_per_second(const std::string& folder) {
@@ -77,7 +79,8 @@ struct Run {
             batch.writes.push_back({"job/" + placement.job, status_value(cluster.engine, placement, json)});
             bytes += static_cast<std::int64_t>(batch.writes.back().value->size());
         }
-        for (const auto& event : cluster.leaving) batch.writes.push_back({"job/" + std::get<engine::JobRemoved>(event).job, std::nullopt});
+        for (const auto& event : cluster.leaving)
+            batch.writes.push_back({"job/" + std::get<engine::JobRemoved>(event).job, std::nullopt});
         const auto count = static_cast<std::int64_t>(plan.placements.size());
         cluster.took(plan);
         cluster.drop_waiting();
@@ -120,7 +123,8 @@ int run(int argc, char** argv) {
     bench.width = width;
     bench.json = json;
     bench.cluster.fill(0.93);
-    auto opened = store::open_sqlite({.path = folder + "/durable.db", .group_max = 512, .crash_at = {}}, bench.loop);
+    auto opened =
+        store::open_sqlite({.path = folder + "/durable.db", .group_max = 512, .crash_at = {}}, bench.loop);
     if (!opened) return std::fprintf(stderr, "%s\n", opened.error().text().c_str()), 1;
     bench.store = std::move(*opened);
     const double began = now_ms();
@@ -131,12 +135,16 @@ int run(int argc, char** argv) {
     bench.store.reset();
     auto& all = bench.latencies;
     std::sort(all.begin(), all.end());
-    const auto at = [&](double p) { return all.empty() ? 0 : all[static_cast<std::size_t>(p * static_cast<double>(all.size() - 1))]; };
-    std::printf("{\"decisions_per_second\": %.0f, \"latency_p50_ms\": %.2f, \"latency_p99_ms\": %.2f, \"fsyncs_per_second\": %.0f, "
-                "\"ratio\": %.1f, \"batch\": %d, \"batches\": %ld, \"decisions\": %ld, \"bytes_per_decision\": %.0f, \"form\": \"%s\", \"policy\": \"%s\", \"nodes\": %d}\n",
-                static_cast<double>(bench.durable) / took, at(0.5), at(0.99), before, static_cast<double>(bench.durable) / took / before, width,
-                bench.batches, bench.durable, bench.durable ? static_cast<double>(bench.bytes) / static_cast<double>(bench.durable) : 0.0, json ? "json" : "binary",
-                policy.c_str(), nodes);
+    const auto at = [&](double p) {
+        return all.empty() ? 0 : all[static_cast<std::size_t>(p * static_cast<double>(all.size() - 1))];
+    };
+    std::printf(
+        "{\"decisions_per_second\": %.0f, \"latency_p50_ms\": %.2f, \"latency_p99_ms\": %.2f, \"fsyncs_per_second\": %.0f, "
+        "\"ratio\": %.1f, \"batch\": %d, \"batches\": %ld, \"decisions\": %ld, \"bytes_per_decision\": %.0f, \"form\": \"%s\", \"policy\": \"%s\", \"nodes\": %d}\n",
+        static_cast<double>(bench.durable) / took, at(0.5), at(0.99), before,
+        static_cast<double>(bench.durable) / took / before, width, bench.batches, bench.durable,
+        bench.durable ? static_cast<double>(bench.bytes) / static_cast<double>(bench.durable) : 0.0,
+        json ? "json" : "binary", policy.c_str(), nodes);
     return 0;
 }
 

@@ -1,6 +1,8 @@
-// How good start times are that waiting jobs are told: the Philly jobs on a cluster of 64 nodes with 8 cards each, started by the production
-// engine, ended when the trace says. A job that waits is told when it will start; what came is compared with that. Prints one JSON object.
-//   --known exact|noisy|history: durations as they will be; with a log-normal error; not said at all, learned from jobs that ended
+// How good start times are that waiting jobs are told: the Philly jobs on a cluster of 64 nodes with 8 cards
+// each, started by the production engine, ended when the trace says. A job that waits is told when it will
+// start; what came is compared with that. Prints one JSON object.
+//   --known exact|noisy|history: durations as they will be; with a log-normal error; not said at all, learned
+//   from jobs that ended
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -36,12 +38,14 @@ std::vector<Job> read(const std::string& path) {
     while (std::getline(in, line)) {
         std::stringstream cells(line);
         std::string at, length, gpus, rest, cluster;
-        std::getline(cells, at, ','), std::getline(cells, length, ','), std::getline(cells, gpus, ','), std::getline(cells, rest, ','), std::getline(cells, cluster, ',');
+        std::getline(cells, at, ','), std::getline(cells, length, ','), std::getline(cells, gpus, ','),
+            std::getline(cells, rest, ','), std::getline(cells, cluster, ',');
         std::tm time{};
         if (!strptime(at.c_str(), "%Y-%m-%d %H:%M:%S", &time)) continue;
         Job job;
         job.at = static_cast<std::int64_t>(timegm(&time)) * 1000;
-        job.length = std::max<std::int64_t>(1000, static_cast<std::int64_t>(std::atof(length.c_str()) * 1000));
+        job.length =
+            std::max<std::int64_t>(1000, static_cast<std::int64_t>(std::atof(length.c_str()) * 1000));
         job.gpus = std::atoi(gpus.c_str());
         job.tenant = cluster;
         if (job.gpus > 0) out.push_back(job);
@@ -85,8 +89,8 @@ struct Compared {
 };
 double error_of(double said, double came) { return std::abs(said - came) / came; }
 
-// What any correction of what was said could have come to at best, chosen when all was known, one factor for each hundred that were told
-// about the same. What is left is what the answers did not know.
+// What any correction of what was said could have come to at best, chosen when all was known, one factor for
+// each hundred that were told about the same. What is left is what the answers did not know.
 struct Hindsight {
     double error = 0;  // of P50 in the median, by the factor that leaves the least
     double width = 0;  // P90/P50 in the median, by the least factor that covers nine in ten
@@ -101,7 +105,8 @@ Hindsight hindsight(std::vector<Compared> all) {
         for (std::size_t k = from; k < to; ++k) {
             const double factor = factors.emplace_back(all[k].came / std::max(1.0, all[k].said));
             std::vector<double> these;
-            for (std::size_t i = from; i < to; ++i) these.push_back(error_of(factor * std::max(1.0, all[i].said), all[i].came));
+            for (std::size_t i = from; i < to; ++i)
+                these.push_back(error_of(factor * std::max(1.0, all[i].said), all[i].came));
             if (best.empty() || part_of(these, 0.5) < part_of(best, 0.5)) best = std::move(these);
         }
         errors.insert(errors.end(), best.begin(), best.end());
@@ -138,17 +143,21 @@ void cost(int nodes, int waiting, double& all_s, double& one_us, double& pass_ms
         EngineJob made = job_of(i, job, Instant{begin + static_cast<std::int64_t>(i)});
         auto spec = std::make_shared<JobSpec>(*made.spec);
         spec->resources.cpu.cores = MilliCpu(spec->resources.cpu.cores.value + cpu_step * 100);
-        spec->duration = Millis(static_cast<std::int64_t>(600'000 * std::exp(1.5 * (static_cast<double>(rng.below(2000)) / 1000 - 1))));
+        spec->duration = Millis(static_cast<std::int64_t>(
+            600'000 * std::exp(1.5 * (static_cast<double>(rng.below(2000)) / 1000 - 1))));
         made.spec = spec;
         engine.apply(JobAdded{made});
     };
     std::size_t i = 0;
     for (int k = 0; k < nodes * 4; ++k) add(i++, static_cast<int>(1 + rng.below(4)), 0);
-    while (engine.pass(Instant{begin + 1'000'000}).more) {}
+    while (engine.pass(Instant{begin + 1'000'000}).more) {
+    }
     // All different: every request has cores of its own.
-    for (int k = 0; k < waiting; ++k) add(i++, static_cast<int>(1 + rng.below(8)), static_cast<std::int64_t>(k % 80));
+    for (int k = 0; k < waiting; ++k)
+        add(i++, static_cast<int>(1 + rng.below(8)), static_cast<std::int64_t>(k % 80));
     double before = cpu_seconds();
-    while (engine.pass(Instant{begin + 1'000'001}).more) {}
+    while (engine.pass(Instant{begin + 1'000'001}).more) {
+    }
     pass_ms = (cpu_seconds() - before) * 1e3;
     before = cpu_seconds();
     const auto answers = engine.estimates(Instant{begin + 1'000'002});
@@ -182,9 +191,10 @@ int run(int argc, char** argv) {
         double small_all = 0, small_one = 0, small_pass = 0, all = 0, one = 0, pass = 0;
         cost(64, 10'000, small_all, small_one, small_pass);
         cost(5000, 10'000, all, one, pass);
-        std::printf("{\"waiting\": 10000, \"all_seconds_64_nodes\": %.3f, \"one_us_64_nodes\": %.2f, \"pass_ms_64_nodes\": %.1f, \"all_seconds_5000_nodes\": %.3f, "
-                    "\"one_us_5000_nodes\": %.2f, \"pass_ms_5000_nodes\": %.1f}\n",
-                    small_all, small_one, small_pass, all, one, pass);
+        std::printf(
+            "{\"waiting\": 10000, \"all_seconds_64_nodes\": %.3f, \"one_us_64_nodes\": %.2f, \"pass_ms_64_nodes\": %.1f, \"all_seconds_5000_nodes\": %.3f, "
+            "\"one_us_5000_nodes\": %.2f, \"pass_ms_5000_nodes\": %.1f}\n",
+            small_all, small_one, small_pass, all, one, pass);
         return 0;
     }
     auto jobs = read(path);
@@ -215,13 +225,15 @@ int run(int argc, char** argv) {
     };
     std::priority_queue<Ends, std::vector<Ends>, std::greater<>> ends;
     SeededRng rng{3};
-    double waited = 0, wait_sum = 0, passes = 0, pass_s = 0, pass_max = 0, ask_s = 0, asks = 0, unknown = 0, end_sum = 0;
+    double waited = 0, wait_sum = 0, passes = 0, pass_s = 0, pass_max = 0, ask_s = 0, asks = 0, unknown = 0,
+           end_sum = 0;
     std::vector<double> errors, base_errors, widths, waits;
     std::vector<Compared> compared;
     std::int64_t covered = 0, base_covered = 0, long_waits = 0;
     std::size_t next = 0, arrivals = 0;
     while (next < jobs.size() || !ends.empty()) {
-        const std::int64_t now = std::min(next < jobs.size() ? jobs[next].at : INT64_MAX, ends.empty() ? INT64_MAX : ends.top().at);
+        const std::int64_t now = std::min(next < jobs.size() ? jobs[next].at : INT64_MAX,
+                                          ends.empty() ? INT64_MAX : ends.top().at);
         while (!ends.empty() && ends.top().at == now) {
             engine.apply(JobRemoved{"j" + std::to_string(ends.top().job), Instant{now}, true});
             ends.pop();
@@ -262,7 +274,8 @@ int run(int argc, char** argv) {
                 const double came_ms = static_cast<double>(now - told.at);
                 if (came_ms >= 60'000) {
                     ++long_waits;
-                    const double p50 = static_cast<double>(told.p50 - told.at), p90 = static_cast<double>(told.p90 - told.at);
+                    const double p50 = static_cast<double>(told.p50 - told.at),
+                                 p90 = static_cast<double>(told.p90 - told.at);
                     errors.push_back(error_of(p50, came_ms));
                     base_errors.push_back(error_of(told.mean, came_ms));
                     compared.push_back({p50, came_ms});
@@ -289,15 +302,20 @@ int run(int argc, char** argv) {
         }
     }
     const Hindsight best = hindsight(compared);
-    const auto percent = [&](std::int64_t part) { return long_waits ? 100.0 * static_cast<double>(part) / static_cast<double>(long_waits) : 0; };
-    std::printf("{\"known\": \"%s\", \"order\": \"%s\", \"jobs\": %zu, \"asked\": %.0f, \"unknown\": %.0f, \"waited_60s\": %ld, \"p90_covers_percent\": %.1f, "
-                "\"median_error\": %.3f, \"hindsight_median_error\": %.3f, \"p90_error\": %.3f, \"width_median\": %.2f, \"hindsight_width\": %.2f, \"width_p90\": %.2f, \"wait_median_s\": %.0f, "
-                "\"baseline_median_error\": %.3f, \"baseline_covers_percent\": %.1f, \"mean_wait_h\": %.3f, \"mean_jct_h\": %.3f, \"passes\": %.0f, \"pass_mean_us\": %.1f, "
-                "\"pass_max_ms\": %.1f, \"ask_mean_ms\": %.2f}\n",
-                known.c_str(), order.c_str(), jobs.size(), asks, unknown, static_cast<long>(long_waits), percent(covered), part_of(errors, 0.5), best.error, part_of(errors, 0.9),
-                part_of(widths, 0.5), best.width, part_of(widths, 0.9), part_of(waits, 0.5), part_of(base_errors, 0.5), percent(base_covered),
-                waited > 0 ? wait_sum / waited / 3.6e6 : 0, waited > 0 ? end_sum / waited / 3.6e6 : 0, passes, passes > 0 ? pass_s / passes * 1e6 : 0, pass_max * 1e3,
-                asks > 0 ? ask_s / asks * 1e3 : 0);
+    const auto percent = [&](std::int64_t part) {
+        return long_waits ? 100.0 * static_cast<double>(part) / static_cast<double>(long_waits) : 0;
+    };
+    std::printf(
+        "{\"known\": \"%s\", \"order\": \"%s\", \"jobs\": %zu, \"asked\": %.0f, \"unknown\": %.0f, \"waited_60s\": %ld, \"p90_covers_percent\": %.1f, "
+        "\"median_error\": %.3f, \"hindsight_median_error\": %.3f, \"p90_error\": %.3f, \"width_median\": %.2f, \"hindsight_width\": %.2f, \"width_p90\": %.2f, \"wait_median_s\": %.0f, "
+        "\"baseline_median_error\": %.3f, \"baseline_covers_percent\": %.1f, \"mean_wait_h\": %.3f, \"mean_jct_h\": %.3f, \"passes\": %.0f, \"pass_mean_us\": %.1f, "
+        "\"pass_max_ms\": %.1f, \"ask_mean_ms\": %.2f}\n",
+        known.c_str(), order.c_str(), jobs.size(), asks, unknown, static_cast<long>(long_waits),
+        percent(covered), part_of(errors, 0.5), best.error, part_of(errors, 0.9), part_of(widths, 0.5),
+        best.width, part_of(widths, 0.9), part_of(waits, 0.5), part_of(base_errors, 0.5),
+        percent(base_covered), waited > 0 ? wait_sum / waited / 3.6e6 : 0,
+        waited > 0 ? end_sum / waited / 3.6e6 : 0, passes, passes > 0 ? pass_s / passes * 1e6 : 0,
+        pass_max * 1e3, asks > 0 ? ask_s / asks * 1e3 : 0);
     return 0;
 }
 

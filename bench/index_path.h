@@ -1,5 +1,5 @@
-// The index path alone: the best node, its cards and cores, booked in the books and taken off again, by the parts of the engine that do it
-// in every pass. No order, no quota, no words about the decision.
+// The index path alone: the best node, its cards and cores, booked in the books and taken off again, by the
+// parts of the engine that do it in every pass. No order, no quota, no words about the decision.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,14 @@ class IndexPath {
   public:
     IndexPath(int nodes, Policy policy, const std::vector<Request>& mix) : cluster_(Cluster::settings()) {
         pricing_.use(policy);
-        for (int n = 0; n < nodes; ++n) cluster_.set_node(std::make_shared<const NodeInventory>(node_number(n)));
+        for (int n = 0; n < nodes; ++n)
+            cluster_.set_node(std::make_shared<const NodeInventory>(node_number(n)));
         milli_total_ = nodes * 8000LL;
         double sum = 0;
         for (const auto& request : mix) {
             const JobSpec spec = spec_of(request);
-            kinds_.push_back({shapes_.take(engine::make_shape(spec, policy, cluster_, {})), request.cards * request.milli});
+            kinds_.push_back({shapes_.take(engine::make_shape(spec, policy, cluster_, {})),
+                              request.cards * request.milli});
             cumulative_.push_back(sum += request.weight);
         }
     }
@@ -27,7 +29,8 @@ class IndexPath {
     void fill(double to) {
         while (load() < to) place(draw());
     }
-    // Places per second of CPU time at about this load, each with a release. Who leaves next is known one ahead, as in a batch of reports.
+    // Places per second of CPU time at about this load, each with a release. Who leaves next is known one
+    // ahead, as in a batch of reports.
     double churn(double seconds, double at_load) {
         std::int64_t placed = 0;
         looked_ = 0;
@@ -64,7 +67,9 @@ class IndexPath {
     double load() const { return static_cast<double>(milli_held_) / static_cast<double>(milli_total_); }
     std::size_t draw() {
         const double at = static_cast<double>(rng_.below(1 << 30)) / (1 << 30) * cumulative_.back();
-        return std::min(kinds_.size() - 1, static_cast<std::size_t>(std::upper_bound(cumulative_.begin(), cumulative_.end(), at) - cumulative_.begin()));
+        return std::min(kinds_.size() - 1, static_cast<std::size_t>(
+                                               std::upper_bound(cumulative_.begin(), cumulative_.end(), at) -
+                                               cumulative_.begin()));
     }
     bool place(std::size_t kind) {
         const auto [shape, milli] = kinds_[kind];

@@ -1,6 +1,8 @@
-// Placements per second of the production engine: a cluster kept at 93 % of its GPUs while tasks come and go. `--path pass` measures the
-// call the scheduler makes: `pass` with its filters, its trace and the hash of the state, and the release of what ended. Queueing a job
-// (`JobAdded`) is done before the clock runs, making the stored text's allocations (`allocations`) after it; both are told beside it.
+// Placements per second of the production engine: a cluster kept at 93 % of its GPUs while tasks come and go.
+// `--path pass` measures the call the scheduler makes: `pass` with its filters, its trace and the hash of the
+// state, and the release of what ended. Queueing a job
+// (`JobAdded`) is done before the clock runs, making the stored text's allocations (`allocations`) after it;
+// both are told beside it.
 // `--path index` measures the parts that choose and book alone (index_path.h). Prints one JSON object.
 #include <cstdlib>
 
@@ -10,9 +12,11 @@
 namespace crater::bench {
 namespace {
 
-// The baseline: best fit over every node by scanning packed columns, nothing else: no filters beyond four amounts, no trace, no books.
+// The baseline: best fit over every node by scanning packed columns, nothing else: no filters beyond four
+// amounts, no trace, no books.
 double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
-    std::vector<std::int16_t> cards(static_cast<std::size_t>(nodes)), cpu(cards.size()), memory(cards.size()), part(cards.size());
+    std::vector<std::int16_t> cards(static_cast<std::size_t>(nodes)), cpu(cards.size()), memory(cards.size()),
+        part(cards.size());
     SeededRng rng{7};
     for (std::size_t n = 0; n < cards.size(); ++n) {
         cards[n] = static_cast<std::int16_t>(rng.below(10) == 0 ? rng.below(3) : 0);
@@ -27,11 +31,14 @@ double plain_scan(int nodes, const std::vector<Request>& mix, double seconds) {
         for (const auto& r : mix) {
             const auto want_cards = static_cast<std::int16_t>(r.milli == 1000 ? r.cards : 0);
             const auto want_part = static_cast<std::int16_t>(r.milli < 1000 ? r.milli : 0);
-            const auto want_cpu = static_cast<std::int16_t>(r.cpu / 100), want_memory = static_cast<std::int16_t>(r.memory_mib / 1024);
+            const auto want_cpu = static_cast<std::int16_t>(r.cpu / 100),
+                       want_memory = static_cast<std::int16_t>(r.memory_mib / 1024);
             std::int16_t best = INT16_MAX;
             for (std::size_t n = 0; n < cards.size(); ++n) {
-                const std::int16_t lacks = (cards[n] < want_cards) | (cpu[n] < want_cpu) | (memory[n] < want_memory) | (part[n] < want_part);
-                const std::int16_t left = static_cast<std::int16_t>((cpu[n] - want_cpu + (cards[n] << 6)) | (lacks << 14));
+                const std::int16_t lacks = (cards[n] < want_cards) | (cpu[n] < want_cpu) |
+                                           (memory[n] < want_memory) | (part[n] < want_part);
+                const std::int16_t left =
+                    static_cast<std::int16_t>((cpu[n] - want_cpu + (cards[n] << 6)) | (lacks << 14));
                 best = left < best ? left : best;
             }
             found += best < 1 << 14;
@@ -72,8 +79,9 @@ int run(int argc, char** argv) {
         index.fill(load);
         index.churn(seconds / 4, load);
         const double rate = index.churn(seconds, load), scan = plain_scan(nodes, mix, 0.5);
-        std::printf("{\"path\": \"index\", \"policy\": \"%s\", \"nodes\": %d, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, \"looked_per_placement\": %.2f}\n",
-                    policy.c_str(), nodes, rate, scan, rate / scan, index.looked_per_placement);
+        std::printf(
+            "{\"path\": \"index\", \"policy\": \"%s\", \"nodes\": %d, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, \"looked_per_placement\": %.2f}\n",
+            policy.c_str(), nodes, rate, scan, rate / scan, index.looked_per_placement);
         return 0;
     }
     Cluster bench(nodes, *chosen, mix);
@@ -83,10 +91,11 @@ int run(int argc, char** argv) {
     bench.churn(seconds / 4, load);
     const auto rate = bench.churn(seconds, load);
     const double scan = plain_scan(nodes, mix, 0.5);
-    std::printf("{\"path\": \"pass\", \"policy\": \"%s\", \"nodes\": %d, \"background\": %ld, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
-                "\"queueing_ns\": %.0f, \"allocating_ns\": %.0f, \"gpu_load\": %.4f, \"running\": %zu, \"placed\": %ld, \"refused\": %ld, \"requests\": %zu}\n",
-                policy.c_str(), nodes, background, rate.per_second, scan, rate.per_second / scan, rate.queueing_ns, rate.allocating_ns, rate.load, bench.running.size(),
-                rate.placed, rate.refused, mix.size());
+    std::printf(
+        "{\"path\": \"pass\", \"policy\": \"%s\", \"nodes\": %d, \"background\": %ld, \"placements_per_second\": %.0f, \"plain_scan_per_second\": %.0f, \"ratio\": %.3f, "
+        "\"queueing_ns\": %.0f, \"allocating_ns\": %.0f, \"gpu_load\": %.4f, \"running\": %zu, \"placed\": %ld, \"refused\": %ld, \"requests\": %zu}\n",
+        policy.c_str(), nodes, background, rate.per_second, scan, rate.per_second / scan, rate.queueing_ns,
+        rate.allocating_ns, rate.load, bench.running.size(), rate.placed, rate.refused, mix.size());
     return 0;
 }
 

@@ -1,4 +1,5 @@
-// Who gives way: the plans against brute force on small cases, and the time they take at size. Prints one JSON object.
+// Who gives way: the plans against brute force on small cases, and the time they take at size. Prints one
+// JSON object.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -23,7 +24,8 @@ NodeInventory node_with(const std::string& name, int cards, const std::string& r
     return node;
 }
 
-EngineJob a_job(const std::string& id, std::int64_t cards, std::int64_t tasks, int priority, bool preemptible) {
+EngineJob a_job(const std::string& id, std::int64_t cards, std::int64_t tasks, int priority,
+                bool preemptible) {
     JobSpec spec;
     spec.type = JobType::training;
     spec.tasks = tasks;
@@ -49,7 +51,7 @@ void add_queue(Engine& engine) {
     engine.apply(engine::QueueSet{queue});
 }
 
-// ---- Small cases, against all sets ---------------------------------------------------------------------------------------------
+// ---- Small cases, against all sets ------------------------------------------------------------------------
 
 struct Held {
     std::string id;
@@ -58,7 +60,8 @@ struct Held {
     Instant started;
     std::map<int, std::int64_t> cards;  // by node
 };
-using Figures = std::tuple<int, std::int64_t, std::int64_t, std::int64_t>;  // priority, cost, jobs, minus the start
+// priority, cost, jobs, minus the start
+using Figures = std::tuple<int, std::int64_t, std::int64_t, std::int64_t>;
 
 struct Small {
     SeededRng rng;
@@ -86,7 +89,8 @@ struct Small {
             const auto id = "v" + std::to_string(i);
             const bool preemptible = rng.below(6) != 0;
             // Falling, so that these leave each other alone.
-            const auto job = a_job(id, 1 + static_cast<std::int64_t>(rng.below(2)), rng.below(3) ? 1 : 1 + static_cast<std::int64_t>(rng.below(3)),
+            const auto job = a_job(id, 1 + static_cast<std::int64_t>(rng.below(2)),
+                                   rng.below(3) ? 1 : 1 + static_cast<std::int64_t>(rng.below(3)),
                                    400 - 100 * (i / 4), preemptible);
             now = now + Millis{1000 * (1 + static_cast<std::int64_t>(rng.below(2000)))};
             engine.apply(engine::JobAdded{job});
@@ -128,10 +132,12 @@ struct Small {
             auto here = free[n];
             for (std::size_t v = 0; v < able.size(); ++v)
                 if (gone >> v & 1)
-                    if (const auto it = able[v].cards.find(static_cast<int>(n)); it != able[v].cards.end()) here += it->second;
+                    if (const auto it = able[v].cards.find(static_cast<int>(n)); it != able[v].cards.end())
+                        here += it->second;
             rooms[wants.spec->topology.required ? racks[n] : ""] += here / need;
         }
-        return std::any_of(rooms.begin(), rooms.end(), [&](const auto& room) { return room.second >= wants.spec->tasks; });
+        return std::any_of(rooms.begin(), rooms.end(),
+                           [&](const auto& room) { return room.second >= wants.spec->tasks; });
     }
     Figures figures(std::uint32_t gone) const {
         int priority = 0;
@@ -179,21 +185,24 @@ Shares small_cases(std::int64_t wanted) {
             if (chosen >> v & 1) minimal &= !small.fits(chosen & ~(1U << v));
         out.minimal += minimal;
         // A higher priority than need be is worse than any cost.
-        const double ratio = std::get<0>(its) != std::get<0>(*best) ? 1e9 : static_cast<double>(std::get<1>(its)) / static_cast<double>(std::get<1>(*best));
+        const double ratio =
+            std::get<0>(its) != std::get<0>(*best)
+                ? 1e9
+                : static_cast<double>(std::get<1>(its)) / static_cast<double>(std::get<1>(*best));
         out.worst = std::max(out.worst, ratio);
     }
     return out;
 }
 
-// ---- At size -------------------------------------------------------------------------------------------------------------------
+// ---- At size ----------------------------------------------------------------------------------------------
 
 struct Timed {
     double seconds = 0, baseline = 0;
     std::size_t preemptions = 0;
 };
 
-// 500 nodes of 8 cards full of jobs of one card, and as many of a higher priority come at once. The baseline decides on a
-// copy of bare counters for each of them, as schedulers do that plan on a snapshot.
+// 500 nodes of 8 cards full of jobs of one card, and as many of a higher priority come at once. The baseline
+// decides on a copy of bare counters for each of them, as schedulers do that plan on a snapshot.
 Timed wave(int nodes) {
     Engine engine(Cluster::settings());
     add_queue(engine);
@@ -205,7 +214,8 @@ Timed wave(int nodes) {
         if (i % 50 == 49) now = now + Millis{1000}, engine.pass(now);
     }
     now = now + Millis{3'600'000};
-    for (int i = 0; i < jobs; ++i) engine.apply(engine::JobAdded{a_job("wait-" + std::to_string(i), 1, 1, 700, false)});
+    for (int i = 0; i < jobs; ++i)
+        engine.apply(engine::JobAdded{a_job("wait-" + std::to_string(i), 1, 1, 700, false)});
     Timed out;
     const double began = Cluster::cpu_seconds();
     for (bool more = true; more;) {
@@ -229,7 +239,8 @@ Timed wave(int nodes) {
         auto room = free;
         int best = -1;
         for (std::size_t v = 0; v < snapshot.size(); ++v)
-            if (!snapshot[v].gone && room[static_cast<std::size_t>(snapshot[v].node)] + 1 >= 1 && (best < 0 || snapshot[v].cost < snapshot[static_cast<std::size_t>(best)].cost))
+            if (!snapshot[v].gone && room[static_cast<std::size_t>(snapshot[v].node)] + 1 >= 1 &&
+                (best < 0 || snapshot[v].cost < snapshot[static_cast<std::size_t>(best)].cost))
                 best = static_cast<int>(v);
         running[static_cast<std::size_t>(best)].gone = true;
     }
@@ -237,8 +248,9 @@ Timed wave(int nodes) {
     return out;
 }
 
-// 2,000 nodes in racks of 32; 700 jobs that may give way, two a node, among others that may not; a gang of 12 whole nodes
-// of one rack. The baseline grows a set by cost and leaves out who is not needed, judging each set by all racks' counters.
+// 2,000 nodes in racks of 32; 700 jobs that may give way, two a node, among others that may not; a gang of 12
+// whole nodes of one rack. The baseline grows a set by cost and leaves out who is not needed, judging each
+// set by all racks' counters.
 Timed racks() {
     constexpr int nodes = 2000, per_rack = 32, victims = 700;
     constexpr std::int64_t tasks = 12;
@@ -257,7 +269,8 @@ Timed racks() {
     std::sort(order.begin(), order.begin() + 1200, [](int a, int b) { return a / per_rack < b / per_rack; });
     Instant now = noon;
     std::vector<std::pair<int, std::int64_t>> held;  // node, cost
-    const auto place = [&](const std::string& id, std::int64_t cards, bool preemptible, int node, int priority) {
+    const auto place = [&](const std::string& id, std::int64_t cards, bool preemptible, int node,
+                           int priority) {
         auto job = a_job(id, cards, 1, priority, preemptible);
         auto spec = std::make_shared<JobSpec>(*job.spec);
         spec->node.include = {node_number(node).name};
@@ -268,12 +281,15 @@ Timed racks() {
         const int node = order[static_cast<std::size_t>(i)];
         const bool clears = i < victims / 2;
         for (int part = 0; part < 2; ++part)
-            place((clears ? "may-" : "may-not-") + std::to_string(i) + "-" + std::to_string(part), 4, clears, node, clears && rng.below(4) == 0 ? 300 : 200);
+            place((clears ? "may-" : "may-not-") + std::to_string(i) + "-" + std::to_string(part), 4, clears,
+                  node, clears && rng.below(4) == 0 ? 300 : 200);
         if (i % 10 == 9) {
             now = now + Millis{1000 * (1 + static_cast<std::int64_t>(rng.below(60)))};
             engine.pass(now);
         }
-        if (clears) held.emplace_back(node, 4000 * (static_cast<std::int64_t>(rng.below(5000)) + 300)), held.emplace_back(node, 4000 * (static_cast<std::int64_t>(rng.below(5000)) + 300));
+        if (clears)
+            held.emplace_back(node, 4000 * (static_cast<std::int64_t>(rng.below(5000)) + 300)),
+                held.emplace_back(node, 4000 * (static_cast<std::int64_t>(rng.below(5000)) + 300));
     }
     now = now + Millis{3'600'000};
     auto gang = a_job("gang", 8, tasks, 700, false);
@@ -289,12 +305,14 @@ Timed racks() {
     const double from = Cluster::cpu_seconds();
     std::vector<std::size_t> by_cost(held.size()), kept;
     for (std::size_t v = 0; v < held.size(); ++v) by_cost[v] = v;
-    std::sort(by_cost.begin(), by_cost.end(), [&](auto a, auto b) { return held[a].second < held[b].second; });
+    std::sort(by_cost.begin(), by_cost.end(),
+              [&](auto a, auto b) { return held[a].second < held[b].second; });
     const auto enough = [&](const std::vector<std::size_t>& gone) {
         std::vector<int> free(nodes, 0);
         for (const auto v : gone) free[static_cast<std::size_t>(held[v].first)] += 4;
         std::vector<int> room(nodes / per_rack + 1, 0);
-        for (int n = 0; n < nodes; ++n) room[static_cast<std::size_t>(n / per_rack)] += free[static_cast<std::size_t>(n)] / 8;
+        for (int n = 0; n < nodes; ++n)
+            room[static_cast<std::size_t>(n / per_rack)] += free[static_cast<std::size_t>(n)] / 8;
         return *std::max_element(room.begin(), room.end()) >= tasks;
     };
     for (const auto v : by_cost) {
@@ -320,12 +338,13 @@ int run(int argc, char** argv) {
     }
     const Shares shares = small_cases(cases);
     const Timed all = wave(nodes), gang = racks();
-    std::printf("{\"cases\": %ld, \"same_objective\": %.5f, \"worst_cost_ratio\": %.4f, \"none_can_be_left_out\": %.5f, \"no_plan\": %ld, "
-                "\"wave_jobs\": %d, \"wave_preemptions\": %zu, \"wave_seconds\": %.4f, \"wave_snapshot_loop_seconds\": %.4f, "
-                "\"racks_preemptions\": %zu, \"racks_seconds\": %.5f, \"racks_bare_trial_seconds\": %.5f}\n",
-                shares.cases, static_cast<double>(shares.same) / static_cast<double>(shares.cases), shares.worst,
-                static_cast<double>(shares.minimal) / static_cast<double>(shares.cases), shares.failed, nodes * 8, all.preemptions, all.seconds, all.baseline,
-                gang.preemptions, gang.seconds, gang.baseline);
+    std::printf(
+        "{\"cases\": %ld, \"same_objective\": %.5f, \"worst_cost_ratio\": %.4f, \"none_can_be_left_out\": %.5f, \"no_plan\": %ld, "
+        "\"wave_jobs\": %d, \"wave_preemptions\": %zu, \"wave_seconds\": %.4f, \"wave_snapshot_loop_seconds\": %.4f, "
+        "\"racks_preemptions\": %zu, \"racks_seconds\": %.5f, \"racks_bare_trial_seconds\": %.5f}\n",
+        shares.cases, static_cast<double>(shares.same) / static_cast<double>(shares.cases), shares.worst,
+        static_cast<double>(shares.minimal) / static_cast<double>(shares.cases), shares.failed, nodes * 8,
+        all.preemptions, all.seconds, all.baseline, gang.preemptions, gang.seconds, gang.baseline);
     return 0;
 }
 

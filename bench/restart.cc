@@ -1,6 +1,7 @@
-// A restart at size: a store as a scheduler leaves it (5,000 nodes, 87,000 running jobs with 140,000 tasks) is opened by the scheduler
-// itself, the agent of one node comes back, and a new job is placed there. `make FILE` writes the store, `make-json FILE` in the form that
-// stores had before, `run FILE` measures, `read FILE` only reads all rows. Each prints one JSON object.
+// A restart at size: a store as a scheduler leaves it (5,000 nodes, 87,000 running jobs with 140,000 tasks)
+// is opened by the scheduler itself, the agent of one node comes back, and a new job is placed there. `make
+// FILE` writes the store, `make-json FILE` in the form that stores had before, `run FILE` measures, `read
+// FILE` only reads all rows. Each prints one JSON object.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +22,9 @@
 namespace crater::bench {
 namespace {
 
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double cpu_s() {
     timespec t{};
@@ -74,7 +77,8 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             spec.command.argv = {"/usr/bin/python3", "/data/train.py", "--epochs", "10"};
             spec.resources.cpu.cores = MilliCpu(static_cast<std::int64_t>(1 + rng.below(4)) * 500);
             spec.resources.memory.size = Bytes((1 + static_cast<std::int64_t>(rng.below(4))) * gib);
-            if (rng.below(2)) spec.resources.gpu.count = MilliGpu(100 + 100 * static_cast<std::int64_t>(rng.below(4)));
+            if (rng.below(2))
+                spec.resources.gpu.count = MilliGpu(100 + 100 * static_cast<std::int64_t>(rng.below(4)));
             spec.tasks = small ? 1 : 2 + static_cast<std::int64_t>(rng.below(2));
             engine::EngineJob job;
             job.id = "job-" + std::to_string(1000000 + static_cast<int>(specs.size()));
@@ -104,7 +108,8 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
             status.state = State::running;
             status.submitted = status.started = noon;
             for (const auto& [index, allocation] : cluster.engine.allocations(placement)) {
-                TaskStatus task{.index = index, .state = State::running, .attempt = 1, .since = noon, .started = noon};
+                TaskStatus task{
+                    .index = index, .state = State::running, .attempt = 1, .since = noon, .started = noon};
                 task.allocation = allocation;
                 status.tasks.push_back(std::move(task));
                 ++placed;
@@ -123,8 +128,10 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
     };
     know("team");
     for (const auto& [id, fixed] : specs) {
-        if (running.contains(id)) know(fixed.tenant);
-        else cluster.engine.apply(engine::JobRemoved{id});
+        if (running.contains(id))
+            know(fixed.tenant);
+        else
+            cluster.engine.apply(engine::JobRemoved{id});
     }
     const std::string hash = hex(cluster.engine.state_hash());
     ThreadLoop loop;
@@ -158,7 +165,8 @@ int make(const std::string& path, bool json, int nodes, int jobs, const std::str
         loop.stop();
     });
     loop.run();
-    std::printf("{\"jobs\": %d, \"tasks\": %d, \"nodes\": %d, \"state_hash\": \"%s\"}\n", made, placed, nodes, hash.c_str());
+    std::printf("{\"jobs\": %d, \"tasks\": %d, \"nodes\": %d, \"state_hash\": \"%s\"}\n", made, placed, nodes,
+                hash.c_str());
     return 0;
 }
 
@@ -174,12 +182,13 @@ int read_all(const std::string& path) {
         return {};
     });
     if (!read) return std::fprintf(stderr, "%s\n", read.error().text().c_str()), 1;
-    std::printf("{\"seconds\": %.3f, \"rows\": %zu, \"value_mib\": %.1f, \"resident_mib\": %ld}\n", now_s() - began, rows,
-                static_cast<double>(bytes) / (1 << 20), resident_mib("VmHWM:"));
+    std::printf("{\"seconds\": %.3f, \"rows\": %zu, \"value_mib\": %.1f, \"resident_mib\": %ld}\n",
+                now_s() - began, rows, static_cast<double>(bytes) / (1 << 20), resident_mib("VmHWM:"));
     return 0;
 }
 
-// The agent of one node, as far as a placement needs it: it registers with what it holds and takes what it is told.
+// The agent of one node, as far as a placement needs it: it registers with what it holds and takes what it is
+// told.
 class OneAgent final : public wire::Link {
   public:
     explicit OneAgent(scheduler::Scheduler& scheduler) {
@@ -223,9 +232,11 @@ int measure(const std::string& path, int nodes) {
     const auto rng = system_rng();
     scheduler::Config config;
     config.scheduling = Cluster::settings();
-    auto started = scheduler::Scheduler::start(config, {.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .on_fatal = [](const Error& error) {
-                                                            std::fprintf(stderr, "%s\n", error.text().c_str()), std::exit(1);
-                                                        }});
+    auto started = scheduler::Scheduler::start(
+        config,
+        {.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .on_fatal = [](const Error& error) {
+             std::fprintf(stderr, "%s\n", error.text().c_str()), std::exit(1);
+         }});
     if (!started) return std::fprintf(stderr, "%s\n", started.error().text().c_str()), 1;
     scheduler::Scheduler& service = **started;
     const double recovered_at = now_s();
@@ -247,19 +258,25 @@ int measure(const std::string& path, int nodes) {
         spec.command.argv = {"true"};
         spec.resources.cpu.cores = MilliCpu(1000);
         spec.resources.memory.size = Bytes(gib);
-        service.submit({.spec = spec, .actor = {}, .idempotency_key = {}, .document = {}, .task_id = {}}, [&](Result<scheduler::Submitted> answer) {
-            if (!answer) std::fprintf(stderr, "%s\n", answer.error().text().c_str()), std::exit(1);
-        });
+        service.submit({.spec = spec, .actor = {}, .idempotency_key = {}, .document = {}, .task_id = {}},
+                       [&](Result<scheduler::Submitted> answer) {
+                           if (!answer)
+                               std::fprintf(stderr, "%s\n", answer.error().text().c_str()), std::exit(1);
+                       });
     });
     loop.run();
-    const std::int64_t most = resident_mib("VmHWM:"), now = resident_mib("VmRSS:");  // before all rows are copied below
+    // before all rows are copied below
+    const std::int64_t most = resident_mib("VmHWM:"), now = resident_mib("VmRSS:");
     const auto cluster = service.read().cluster();
     std::int64_t tasks = 0;
-    for (const auto& row : service.read().nodes({}, false, static_cast<std::size_t>(nodes), {}).items) tasks += row.tasks;
-    std::printf("{\"seconds\": %.3f, \"cpu_seconds\": %.3f, \"open_seconds\": %.3f, \"recovery_seconds\": %.3f, \"first_decision_seconds\": %.3f, "
-                "\"jobs\": %ld, \"tasks\": %ld, \"verified\": %s, \"placed\": %s, \"resident_mib\": %ld, \"resident_after_mib\": %ld}\n",
-                decided_at - began, cpu_s() - began_cpu, opened_at - began, recovered_at - opened_at, decided_at - recovered_at,
-                cluster.jobs.at("Running"), tasks, verified ? "true" : "false", decided_at > 0 ? "true" : "false", most, now);
+    for (const auto& row : service.read().nodes({}, false, static_cast<std::size_t>(nodes), {}).items)
+        tasks += row.tasks;
+    std::printf(
+        "{\"seconds\": %.3f, \"cpu_seconds\": %.3f, \"open_seconds\": %.3f, \"recovery_seconds\": %.3f, \"first_decision_seconds\": %.3f, "
+        "\"jobs\": %ld, \"tasks\": %ld, \"verified\": %s, \"placed\": %s, \"resident_mib\": %ld, \"resident_after_mib\": %ld}\n",
+        decided_at - began, cpu_s() - began_cpu, opened_at - began, recovered_at - opened_at,
+        decided_at - recovered_at, cluster.jobs.at("Running"), tasks, verified ? "true" : "false",
+        decided_at > 0 ? "true" : "false", most, now);
     std::fflush(stdout);
     std::_Exit(verified && decided_at > 0 ? 0 : 1);  // taking it all apart is no part of a restart
 }

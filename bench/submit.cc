@@ -1,7 +1,9 @@
-// Submits jobs over many HTTP connections as fast as they are answered, and says how fast that was. A client of its own, kept small so that
-// it takes little of the machine from the server: non-blocking sockets, one thread, one outstanding request per connection.
+// Submits jobs over many HTTP connections as fast as they are answered, and says how fast that was. A client
+// of its own, kept small so that it takes little of the machine from the server: non-blocking sockets, one
+// thread, one outstanding request per connection.
 //
-//     bench-submit --port N --token-file F --jobs 10000 --connections 64 --body FILE   -> one JSON object on stdout
+//     bench-submit --port N --token-file F --jobs 10000 --connections 64 --body FILE   -> one JSON object on
+//     stdout
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -61,9 +63,11 @@ std::size_t answer_length(const std::string& in) {
     const auto head = in.find("\r\n\r\n");
     if (head == std::string::npos) return 0;
     std::string lower = in.substr(0, head);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const auto at = lower.find("content-length:");
-    const std::size_t body = at == std::string::npos ? 0 : static_cast<std::size_t>(std::atoll(lower.c_str() + at + 15));
+    const std::size_t body =
+        at == std::string::npos ? 0 : static_cast<std::size_t>(std::atoll(lower.c_str() + at + 15));
     return in.size() >= head + 4 + body ? head + 4 + body : 0;
 }
 
@@ -82,11 +86,14 @@ int main(int argc, char** argv) {
     const long jobs = std::atol(options["--jobs"].c_str());
     const std::string body = read_all(options["--body"]), token = read_all(options["--token-file"]);
     const int port = std::atoi(options["--port"].c_str());
-    const std::string request = "POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + token +
-                                "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    const std::string request =
+        "POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + token +
+        "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+        body;
 
     const auto clock = crater::system_clock();
-    std::vector<Connection> connections(static_cast<std::size_t>(std::atol(options["--connections"].c_str())));
+    std::vector<Connection> connections(
+        static_cast<std::size_t>(std::atol(options["--connections"].c_str())));
     std::vector<pollfd> polls(connections.size());
     long sent = 0, answered = 0;
     std::map<int, long> statuses;
@@ -103,7 +110,8 @@ int main(int argc, char** argv) {
 
     while (answered < jobs) {
         for (std::size_t i = 0; i < connections.size(); ++i)
-            polls[i] = {connections[i].fd, static_cast<short>(POLLIN | (connections[i].out.empty() ? 0 : POLLOUT)), 0};
+            polls[i] = {connections[i].fd,
+                        static_cast<short>(POLLIN | (connections[i].out.empty() ? 0 : POLLOUT)), 0};
         if (::poll(polls.data(), polls.size(), 10'000) <= 0) {
             std::fprintf(stderr, "bench-submit: no answer for 10 s after %ld of %ld\n", answered, jobs);
             return 1;
@@ -111,14 +119,16 @@ int main(int argc, char** argv) {
         for (std::size_t i = 0; i < connections.size(); ++i) {
             Connection& connection = connections[i];
             if ((polls[i].revents & POLLOUT) && !connection.out.empty()) {
-                const ssize_t wrote = ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+                const ssize_t wrote =
+                    ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
                 if (wrote > 0) connection.out.erase(0, static_cast<std::size_t>(wrote));
             }
             if (!(polls[i].revents & (POLLIN | POLLHUP | POLLERR))) continue;
             char piece[65536];
             const ssize_t got = ::recv(connection.fd, piece, sizeof piece, 0);
             if (got == 0 || (got < 0 && errno != EAGAIN)) {
-                std::fprintf(stderr, "bench-submit: the server closed a connection after %ld answers\n", answered);
+                std::fprintf(stderr, "bench-submit: the server closed a connection after %ld answers\n",
+                             answered);
                 return 1;
             }
             if (got > 0) connection.in.append(piece, static_cast<std::size_t>(got));
@@ -133,7 +143,9 @@ int main(int argc, char** argv) {
     }
     const double seconds = static_cast<double>(clock->ticks_us() - begin) / 1e6;
     const double p50 = percentile(latencies, 0.5), p99 = percentile(latencies, 0.99);
-    std::printf("{\"jobs\": %ld, \"accepted\": %ld, \"connections\": %zu, \"seconds\": %.3f, \"accepted_per_second\": %.0f, \"answer_ms_p50\": %.2f, \"answer_ms_p99\": %.2f}\n",
-                jobs, statuses[201], connections.size(), seconds, static_cast<double>(statuses[201]) / seconds, p50, p99);
+    std::printf(
+        "{\"jobs\": %ld, \"accepted\": %ld, \"connections\": %zu, \"seconds\": %.3f, \"accepted_per_second\": %.0f, \"answer_ms_p50\": %.2f, \"answer_ms_p99\": %.2f}\n",
+        jobs, statuses[201], connections.size(), seconds, static_cast<double>(statuses[201]) / seconds, p50,
+        p99);
     return statuses[201] == jobs ? 0 : 1;
 }

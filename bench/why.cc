@@ -1,8 +1,9 @@
-// What `why` costs in the engine and whether what it says is true: a full cluster of 8-card nodes, a hundred thousand jobs waiting, each
-// asked once in random order; then changes that it offered, made at random, each followed by a pass. Prints one JSON object.
+// What `why` costs in the engine and whether what it says is true: a full cluster of 8-card nodes, a hundred
+// thousand jobs waiting, each asked once in random order; then changes that it offered, made at random, each
+// followed by a pass. Prints one JSON object.
 //
-// The baseline, in the same run: the first thing that every node lacks, found node by node from its books, with a sentence for the
-// first thousand: what a scheduler without an index of its nodes does.
+// The baseline, in the same run: the first thing that every node lacks, found node by node from its books,
+// with a sentence for the first thousand: what a scheduler without an index of its nodes does.
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -16,14 +17,22 @@ namespace {
 using engine::Change;
 using engine::EngineJob;
 
-
-// The mix of the trace, and what the trace does not have: memory slices, gangs, much memory, models, a tenant at its quota.
+// The mix of the trace, and what the trace does not have: memory slices, gangs, much memory, models, a tenant
+// at its quota.
 JobSpec drawn(const Cluster& cluster, SeededRng& rng) {
     JobSpec spec = *cluster.specs[rng.below(cluster.specs.size())];
     switch (rng.below(8)) {
-        case 0: spec.resources.gpu.count = MilliGpu(1000), spec.resources.gpu.memory = Mebibytes(1280 * static_cast<std::int64_t>(1 + rng.below(32))); break;
-        case 1: spec.resources.gpu.count = MilliGpu(1000 * static_cast<std::int64_t>(1 + rng.below(8))), spec.tasks = 1 + static_cast<std::int64_t>(rng.below(8)); break;
-        case 2: spec.resources.memory.size = Bytes(64 * gib * static_cast<std::int64_t>(1 + rng.below(11))); break;
+        case 0:
+            spec.resources.gpu.count = MilliGpu(1000),
+            spec.resources.gpu.memory = Mebibytes(1280 * static_cast<std::int64_t>(1 + rng.below(32)));
+            break;
+        case 1:
+            spec.resources.gpu.count = MilliGpu(1000 * static_cast<std::int64_t>(1 + rng.below(8))),
+            spec.tasks = 1 + static_cast<std::int64_t>(rng.below(8));
+            break;
+        case 2:
+            spec.resources.memory.size = Bytes(64 * gib * static_cast<std::int64_t>(1 + rng.below(11)));
+            break;
         case 3: spec.resources.gpu.model = "a100"; break;
         default: break;
     }
@@ -42,8 +51,12 @@ struct Percentiles {
 Percentiles of(std::vector<double> values) {
     if (values.empty()) return {};
     std::sort(values.begin(), values.end());
-    const auto at = [&](double p) { return values[std::min(values.size() - 1, static_cast<std::size_t>(p * static_cast<double>(values.size())))]; };
-    return {at(0.5), at(0.99), at(0.999), values.back(), std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
+    const auto at = [&](double p) {
+        return values[std::min(values.size() - 1,
+                               static_cast<std::size_t>(p * static_cast<double>(values.size())))];
+    };
+    return {at(0.5), at(0.99), at(0.999), values.back(),
+            std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
 }
 
 // Node by node, from the books.
@@ -58,19 +71,26 @@ double node_by_node(const std::vector<engine::NodeBook>& books, const JobSpec& s
             idle += card.tasks == 0;
             memory = std::max(memory, card.memory_total.value - card.memory_used.value);
         }
-        if (book.cpu_total.value - book.cpu_used.value < spec.resources.cpu.cores.value) missing = "cpu";
-        else if (book.memory_total.value - book.memory_used.value < spec.resources.memory.size.value) missing = "memory";
-        else if (memory < spec.resources.gpu.memory.value) missing = "gpu_memory";
-        else if (idle * 1000 < spec.resources.gpu.count.value) missing = "gpu_count";
+        if (book.cpu_total.value - book.cpu_used.value < spec.resources.cpu.cores.value)
+            missing = "cpu";
+        else if (book.memory_total.value - book.memory_used.value < spec.resources.memory.size.value)
+            missing = "memory";
+        else if (memory < spec.resources.gpu.memory.value)
+            missing = "gpu_memory";
+        else if (idle * 1000 < spec.resources.gpu.count.value)
+            missing = "gpu_count";
         ++lacks[missing];
-        if (lines.size() < 1000) lines.push_back(book.node + ": " + missing + ", free are " + std::to_string(book.cpu_total.value - book.cpu_used.value));
+        if (lines.size() < 1000)
+            lines.push_back(book.node + ": " + missing + ", free are " +
+                            std::to_string(book.cpu_total.value - book.cpu_used.value));
     }
     const double spent = Cluster::cpu_seconds() - began;
     return lacks.empty() ? 0 : spent;
 }
 
 bool started(const engine::Plan& plan, const std::string& job) {
-    return std::any_of(plan.placements.begin(), plan.placements.end(), [&](const auto& p) { return p.job == job; });
+    return std::any_of(plan.placements.begin(), plan.placements.end(),
+                       [&](const auto& p) { return p.job == job; });
 }
 
 int run(int argc, char** argv) {
@@ -100,9 +120,9 @@ int run(int argc, char** argv) {
 
     SeededRng rng{7};
     std::map<std::string, EngineJob> jobs;
-    std::vector<std::string> places;            // one job that waits in each
+    std::vector<std::string> places;  // one job that waits in each
     std::map<std::string, std::size_t> place_of;
-    std::vector<std::size_t> left_empty;        // by those that started
+    std::vector<std::size_t> left_empty;  // by those that started
     std::vector<std::shared_ptr<const JobSpec>> kinds;
     for (int i = 0; i < kind_count; ++i) kinds.push_back(std::make_shared<JobSpec>(drawn(bench, rng)));
     const auto took = [&](const engine::Plan& plan) {
@@ -115,7 +135,8 @@ int run(int argc, char** argv) {
         }
     };
     const auto settle = [&] {
-        while (bench.engine.wants_pass()) took(bench.engine.pass(noon, {.placements_max = 10'000, .evaluations_max = 100'000'000}));
+        while (bench.engine.wants_pass())
+            took(bench.engine.pass(noon, {.placements_max = 10'000, .evaluations_max = 100'000'000}));
     };
     // Somebody waits in every place again.
     std::int64_t next = 0;
@@ -142,13 +163,15 @@ int run(int argc, char** argv) {
     std::iota(left_empty.begin(), left_empty.end(), std::size_t{0});
     fill_places();
 
-    // ---- what a question costs. Between questions some work comes and goes, so that nodes change; whoever starts by it is replaced.
+    // ---- what a question costs. Between questions some work comes and goes, so that nodes change; whoever
+    // starts by it is replaced.
     std::vector<std::size_t> turns(places.size());
     std::iota(turns.begin(), turns.end(), std::size_t{0});
     for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng.below(i)]);
     std::vector<double> costs, walls, scans, of_new_kind, after_change, unchanged, estimates;
     std::set<const JobSpec*> kinds_asked;
-    std::int64_t answered = 0, with_changes = 0, offered = 0, cut = 0, above = 0, above_again = 0, above_of_new_kind = 0;
+    std::int64_t answered = 0, with_changes = 0, offered = 0, cut = 0, above = 0, above_again = 0,
+                 above_of_new_kind = 0;
     std::vector<std::pair<double, std::string>> slowest;
     const auto books = bench.engine.books();
     double churned = 0;
@@ -167,8 +190,11 @@ int run(int argc, char** argv) {
             bench.engine.apply(engine::JobAdded{back});
             const auto plan = bench.engine.pass(noon);
             took(plan);
-            if (started(plan, back.id)) bench.running[at].job = back.id;
-            else bench.engine.apply(engine::JobRemoved{back.id}), bench.running[at] = bench.running.back(), bench.running.pop_back();
+            if (started(plan, back.id))
+                bench.running[at].job = back.id;
+            else
+                bench.engine.apply(engine::JobRemoved{back.id}), bench.running[at] = bench.running.back(),
+                                                                 bench.running.pop_back();
         }
         fill_places();
         const std::string& id = places[place];
@@ -183,7 +209,8 @@ int run(int argc, char** argv) {
         const EngineJob& asked = jobs.at(id);
         const bool new_kind = kinds_asked.insert(asked.spec.get()).second;
         (new_kind ? of_new_kind : changed ? after_change : unchanged).push_back(cost);
-        const bool bar = std::any_of(why->requirements.begin(), why->requirements.end(), [](const auto& r) { return r.binding; });
+        const bool bar = std::any_of(why->requirements.begin(), why->requirements.end(),
+                                     [](const auto& r) { return r.binding; });
         answered += !why->binding.empty() && !why->summary.empty() && why->rank > 0 && bar;
         with_changes += !why->changes.empty();
         offered += static_cast<std::int64_t>(why->changes.size());
@@ -194,12 +221,15 @@ int run(int argc, char** argv) {
             const double again = Cluster::cpu_seconds();
             (void)bench.engine.why(id, noon, {.estimate = false});
             above_again += Cluster::cpu_seconds() - again > 1e-3;
-            slowest.emplace_back(cost, (new_kind ? "first of its kind, " : "") + std::to_string(asked.spec->tasks) + " tasks, " + why->binding + ": " + why->summary);
+            slowest.emplace_back(cost, (new_kind ? "first of its kind, " : "") +
+                                           std::to_string(asked.spec->tasks) + " tasks, " + why->binding +
+                                           ": " + why->summary);
         }
         if (scans.size() < 2000) scans.push_back(node_by_node(books, *asked.spec) * 1e6);
     }
     std::sort(slowest.rbegin(), slowest.rend());
-    for (std::size_t i = 0; i < slowest.size() && i < 10; ++i) std::fprintf(stderr, "%.0f us: %s\n", slowest[i].first, slowest[i].second.c_str());
+    for (std::size_t i = 0; i < slowest.size() && i < 10; ++i)
+        std::fprintf(stderr, "%.0f us: %s\n", slowest[i].first, slowest[i].second.c_str());
 
     // ---- whether it is true
     settle();
@@ -230,22 +260,26 @@ int run(int argc, char** argv) {
         }
         ++made, ++of_kind[change.kind];
         if (!starts_with(was, spec)) {
-            if (wrong_starts++ < 5) std::fprintf(stderr, "%s: %s: does not start\n", id.c_str(), change.text.c_str());
+            if (wrong_starts++ < 5)
+                std::fprintf(stderr, "%s: %s: does not start\n", id.c_str(), change.text.c_str());
         }
         const double less = change.to + engine::step_of(change.kind, *was.spec, 1280);
         if (change.kind == "gpu_model" || less >= change.from) continue;
         ++less_made;
         engine::apply_change(change.kind, less, change.value, spec);
-        if (starts_with(was, spec) && wrong_less++ < 5) std::fprintf(stderr, "%s: %s: one step less starts too\n", id.c_str(), change.text.c_str());
+        if (starts_with(was, spec) && wrong_less++ < 5)
+            std::fprintf(stderr, "%s: %s: one step less starts too\n", id.c_str(), change.text.c_str());
     }
     const auto scan = of(scans);
     const auto asked = static_cast<double>(costs.size());
-    std::printf("{\"nodes\": %d, \"pending\": %ld, \"kinds_of_jobs\": %d, \"asked\": %zu, \"answered_percent\": %.3f, ", nodes, pending, kind_count, costs.size(),
-                100.0 * static_cast<double>(answered) / asked);
+    std::printf(
+        "{\"nodes\": %d, \"pending\": %ld, \"kinds_of_jobs\": %d, \"asked\": %zu, \"answered_percent\": %.3f, ",
+        nodes, pending, kind_count, costs.size(), 100.0 * static_cast<double>(answered) / asked);
     const auto print = [](const char* name, const std::vector<double>& values) {
         const auto p = of(values);
-        std::printf("\"%s\": {\"questions\": %zu, \"p50\": %.1f, \"p99\": %.1f, \"p999\": %.1f, \"max\": %.1f, \"mean\": %.1f}, ", name, values.size(), p.p50, p.p99,
-                    p.p999, p.max, p.mean);
+        std::printf(
+            "\"%s\": {\"questions\": %zu, \"p50\": %.1f, \"p99\": %.1f, \"p999\": %.1f, \"max\": %.1f, \"mean\": %.1f}, ",
+            name, values.size(), p.p50, p.p99, p.p999, p.max, p.mean);
     };
     print("cpu_us", costs);
     print("wall_us", walls);
@@ -255,13 +289,16 @@ int run(int argc, char** argv) {
     print("cpu_us_first_of_its_kind", of_new_kind);
     print("cpu_us_after_a_change", after_change);
     print("cpu_us_nothing_changed", unchanged);
-    std::printf("\"above_1_ms\": %ld, \"above_1_ms_first_of_its_kind\": %ld, \"above_1_ms_when_asked_again\": %ld, \"node_by_node_p50_us\": %.1f, "
-                "\"node_by_node_p99_us\": %.1f, \"with_changes_percent\": %.1f, \"changes_per_job\": %.2f, \"search_cut_percent\": %.1f, \"changes_made\": %ld, "
-                "\"did_not_start\": %ld, \"one_step_less_made\": %ld, \"one_step_less_started\": %ld, \"kinds\": {",
-                above, above_of_new_kind, above_again, scan.p50, scan.p99, 100.0 * static_cast<double>(with_changes) / asked,
-                static_cast<double>(offered) / asked, 100.0 * static_cast<double>(cut) / asked, made, wrong_starts, less_made, wrong_less);
+    std::printf(
+        "\"above_1_ms\": %ld, \"above_1_ms_first_of_its_kind\": %ld, \"above_1_ms_when_asked_again\": %ld, \"node_by_node_p50_us\": %.1f, "
+        "\"node_by_node_p99_us\": %.1f, \"with_changes_percent\": %.1f, \"changes_per_job\": %.2f, \"search_cut_percent\": %.1f, \"changes_made\": %ld, "
+        "\"did_not_start\": %ld, \"one_step_less_made\": %ld, \"one_step_less_started\": %ld, \"kinds\": {",
+        above, above_of_new_kind, above_again, scan.p50, scan.p99,
+        100.0 * static_cast<double>(with_changes) / asked, static_cast<double>(offered) / asked,
+        100.0 * static_cast<double>(cut) / asked, made, wrong_starts, less_made, wrong_less);
     const char* comma = "";
-    for (const auto& [kind, count] : of_kind) std::printf("%s\"%s\": %ld", comma, kind.c_str(), count), comma = ", ";
+    for (const auto& [kind, count] : of_kind)
+        std::printf("%s\"%s\": %ld", comma, kind.c_str(), count), comma = ", ";
     std::printf("}}\n");
     return 0;
 }

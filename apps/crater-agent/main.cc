@@ -1,9 +1,10 @@
 // crater-agent: this machine's agent, or with --nodes FILE the agents of simulated nodes, all on one loop.
+#include <malloc.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
-#include <malloc.h>
-#include <unistd.h>
 
 #include "crater/agent/agent.h"
 #include "crater/base/log.h"
@@ -48,9 +49,12 @@ Result<agent::Config> load(const daemon::Options& options, const Overrides& over
     return config;
 }
 
-std::string shim_path() { return std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-shim").string(); }
+std::string shim_path() {
+    return std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-shim").string();
+}
 
-Result<std::unique_ptr<run::Runtime>> process_runtime(const agent::Config& config, bool simulated, Loop& loop, const Clock& clock) {
+Result<std::unique_ptr<run::Runtime>> process_runtime(const agent::Config& config, bool simulated, Loop& loop,
+                                                      const Clock& clock) {
     if (::geteuid() == 0) CRATER_TRY_VOID(run::ensure_task_user(config.task_user));
     return run::process_runtime({.data = config.data,
                                  .shim = shim_path(),
@@ -65,13 +69,18 @@ Result<Node> machine_node(const agent::Config& config, Loop& loop, const Clock& 
     std::int64_t reserved = 0;
     for (const auto& pool : config.resource_pools) reserved += pool.reserved_cores;
     Node node;
-    node.source = hw::machine_source({.data_path = config.data, .reserved_cores = reserved, .cache = agent::cache_root(config), .probe_config = config.probe_config}, clock);
+    node.source = hw::machine_source({.data_path = config.data,
+                                      .reserved_cores = reserved,
+                                      .cache = agent::cache_root(config),
+                                      .probe_config = config.probe_config},
+                                     clock);
     CRATER_TRY(runtime, process_runtime(config, false, loop, clock));
     node.runtime = std::move(runtime);
     return node;
 }
 
-Result<Node> simulated_node(const hw::SimulatedNode& simulated, agent::Config& config, Loop& loop, const Clock& clock) {
+Result<Node> simulated_node(const hw::SimulatedNode& simulated, agent::Config& config, Loop& loop,
+                            const Clock& clock) {
     config.node_name = simulated.name;
     config.labels = simulated.labels;
     config.resource_pools.clear();
@@ -112,36 +121,46 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     std::vector<Node> nodes;
     const auto specs = std::make_shared<agent::Specs>();
     std::size_t running = 0;
-    daemon::Signals signals(loop, [&] {
-        log::info("stopping", {{"keep_tasks", overrides.keep_tasks ? "yes" : "no"}});
-        for (Node& node : nodes)
-            node.agent->stop(!overrides.keep_tasks, [&] { if (--running == 0) loop.stop(); });
-    }, [&] {
-        auto changed = load(options, overrides);
-        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
-        daemon::use_log_level(changed->log_level);
-        agent::Agent::Reloaded reloaded;
-        for (Node& node : nodes) {
-            agent::Config own = *changed;
-            if (!overrides.nodes.empty()) {  // what a simulated node is stands in its own file
-                own.node_name = node.config.node_name;
-                own.labels = node.config.labels;
-                own.resource_pools = node.config.resource_pools;
-                own.data = node.config.data;
+    daemon::Signals signals(
+        loop,
+        [&] {
+            log::info("stopping", {{"keep_tasks", overrides.keep_tasks ? "yes" : "no"}});
+            for (Node& node : nodes)
+                node.agent->stop(!overrides.keep_tasks, [&] {
+                    if (--running == 0) loop.stop();
+                });
+        },
+        [&] {
+            auto changed = load(options, overrides);
+            if (!changed)
+                return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+            daemon::use_log_level(changed->log_level);
+            agent::Agent::Reloaded reloaded;
+            for (Node& node : nodes) {
+                agent::Config own = *changed;
+                if (!overrides.nodes.empty()) {  // what a simulated node is stands in its own file
+                    own.node_name = node.config.node_name;
+                    own.labels = node.config.labels;
+                    own.resource_pools = node.config.resource_pools;
+                    own.data = node.config.data;
+                }
+                reloaded = node.agent->reload(std::move(own));
             }
-            reloaded = node.agent->reload(std::move(own));
-        }
-        daemon::report_reload(reloaded.applied, reloaded.at_restart);
-        if (!overrides.nodes.empty()) log::info("simulated nodes change at the next start", {{"nodes", overrides.nodes}});
-    });
+            daemon::report_reload(reloaded.applied, reloaded.at_restart);
+            if (!overrides.nodes.empty())
+                log::info("simulated nodes change at the next start", {{"nodes", overrides.nodes}});
+        });
     if (!options.level_given) daemon::use_log_level(config.log_level);
 
     const auto add = [&](Node node, const agent::Config& own) {
-        // Silence of the scheduler for so long, and no answer to pings, ends the link; then it is dialled again.
+        // Silence of the scheduler for so long, and no answer to pings, ends the link; then it is dialled
+        // again.
         wire::ClientOptions client;
         client.websocket.idle_timeout = own.heartbeat_timeout;
-        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout, "/api/v1/agent", client);
-        node.agent = std::make_unique<agent::Agent>(own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector, specs});
+        node.connector = wire::websocket_connector(loop, own.scheduler_endpoint, token, dial_timeout,
+                                                   "/api/v1/agent", client);
+        node.agent = std::make_unique<agent::Agent>(
+            own, agent::Env{*clock, loop, *rng, *node.source, *node.runtime, *node.connector, specs});
         node.agent->start();
         node.config = own;
         nodes.push_back(std::move(node));
@@ -156,7 +175,9 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
         CRATER_TRY(node, simulated_node(one, own, loop, *clock));
         add(std::move(node), own);
     }
-    log::info("started", {{"nodes", running}, {"simulated", simulated.size()}, {"scheduler", config.scheduler_endpoint.front()}});
+    log::info("started", {{"nodes", running},
+                          {"simulated", simulated.size()},
+                          {"scheduler", config.scheduler_endpoint.front()}});
     loop.run();
     return 0;
 }
@@ -166,19 +187,25 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    // Bins of small blocks are joined again at every large free: messages come and go, and joining takes a third of
-    // a busy agent's time.
+    // Bins of small blocks are joined again at every large free: messages come and go, and joining takes a
+    // third of a busy agent's time.
     ::mallopt(M_MXFAST, 0);
     Overrides overrides;
-    const auto options = daemon::parse(argc, argv, name, "Crater's agent: runs tasks on this machine and tells the scheduler what it has.", [&](CLI::App& app) {
-        app.add_option("--scheduler", overrides.scheduler, "URL of the scheduler, instead of the configuration's");
-        app.add_option("--data", overrides.data, "Folder for tasks, logs and records");
-        app.add_option("--token-file", overrides.token_file, "File with a token of the role agent-join");
-        app.add_option("--node-name", overrides.node_name, "Name of this node");
-        app.add_option("--nodes", overrides.nodes, "Be the agents of these simulated nodes instead of this machine's");
-        app.add_flag("--allow-unenforced", overrides.allow_unenforced, "Run tasks even where a limit cannot be held");
-        app.add_flag("--keep-tasks", overrides.keep_tasks, "Leave tasks running when the agent is stopped");
-    });
+    const auto options = daemon::parse(
+        argc, argv, name, "Crater's agent: runs tasks on this machine and tells the scheduler what it has.",
+        [&](CLI::App& app) {
+            app.add_option("--scheduler", overrides.scheduler,
+                           "URL of the scheduler, instead of the configuration's");
+            app.add_option("--data", overrides.data, "Folder for tasks, logs and records");
+            app.add_option("--token-file", overrides.token_file, "File with a token of the role agent-join");
+            app.add_option("--node-name", overrides.node_name, "Name of this node");
+            app.add_option("--nodes", overrides.nodes,
+                           "Be the agents of these simulated nodes instead of this machine's");
+            app.add_flag("--allow-unenforced", overrides.allow_unenforced,
+                         "Run tasks even where a limit cannot be held");
+            app.add_flag("--keep-tasks", overrides.keep_tasks,
+                         "Leave tasks running when the agent is stopped");
+        });
     auto status = serve(options, overrides);
     return status ? *status : daemon::report(name, status.error());
 }

@@ -136,7 +136,8 @@ void print_models(std::ostream& out) {
     for (const auto& model : hw::known_gpus()) {
         std::string profiles;
         for (const auto& partition : hw::mig_partitions(model))
-            profiles += (profiles.empty() ? "" : " ") + partition.name + ":" + std::to_string(partition.starts.size());
+            profiles += (profiles.empty() ? "" : " ") + partition.name + ":" +
+                        std::to_string(partition.starts.size());
         rows.push_back(
             {std::string(model.name), format(Mebibytes(model.memory_mib)), std::to_string(model.sm_count),
              fmt::format("{:.0f}GB/s", model.memory_bandwidth_gbps), std::string(model.compute_capability),

@@ -1,9 +1,10 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <malloc.h>
 
 #include "crater/api/routes.h"
 #include "crater/base/ids.h"
@@ -48,8 +49,10 @@ Result<int> print_store(const daemon::Options& options, const Overrides& overrid
         std::string line = "{\"key\":";
         append_json_string(line, key);
         line += ",\"value\":";
-        if (json.starts_with('{')) line += json;
-        else append_json_string(line, json);
+        if (json.starts_with('{'))
+            line += json;
+        else
+            append_json_string(line, json);
         std::cout << line << "}\n";
         return {};
     };
@@ -61,34 +64,42 @@ Result<int> print_store(const daemon::Options& options, const Overrides& overrid
 Result<wire::ServerOptions> server_options(const scheduler::Config& config) {
     wire::ServerOptions options;
     const auto colon = config.listen.rfind(':');
-    if (colon == std::string::npos) return fail(Code::invalid, "\"" + config.listen + "\" is no address:port", "listen");
+    if (colon == std::string::npos)
+        return fail(Code::invalid, "\"" + config.listen + "\" is no address:port", "listen");
     options.address = config.listen.substr(0, colon);
     options.port = static_cast<std::uint16_t>(std::atoi(config.listen.c_str() + colon + 1));
     if (config.tls) options.tls = wire::TlsFiles{config.tls->certificate, config.tls->key};
     return options;
 }
 
-// Metrics and health on a port of their own, for a Prometheus that shall see nothing else. Without it they are still on the API's.
-std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config, const wire::ServerOptions& api, wire::HttpServer::Handler handler) {
+// Metrics and health on a port of their own, for a Prometheus that shall see nothing else. Without it they
+// are still on the API's.
+std::unique_ptr<wire::HttpServer> serve_metrics(const scheduler::Config& config,
+                                                const wire::ServerOptions& api,
+                                                wire::HttpServer::Handler handler) {
     const auto port = static_cast<std::uint16_t>(config.metrics.port);
     if (!config.metrics.enabled || port == api.port) return nullptr;
     wire::ServerOptions options;
     options.address = api.address;
     options.port = port;
-    auto server = wire::HttpServer::listen(options, [handler = std::move(handler)](wire::HttpRequest request, wire::ResponderPtr responder) {
-        for (const char* path : {"/metrics", "/healthz", "/health"})
-            if (request.path == path) return handler(std::move(request), std::move(responder));
-        responder->send(wire::error_response({Code::not_found, "there is nothing at " + request.path, "", "this port serves /metrics and /healthz"}));
-    });
+    auto server = wire::HttpServer::listen(
+        options, [handler = std::move(handler)](wire::HttpRequest request, wire::ResponderPtr responder) {
+            for (const char* path : {"/metrics", "/healthz", "/health"})
+                if (request.path == path) return handler(std::move(request), std::move(responder));
+            responder->send(wire::error_response({Code::not_found, "there is nothing at " + request.path, "",
+                                                  "this port serves /metrics and /healthz"}));
+        });
     if (server) return std::move(*server);
-    log::warning("metrics have no port of their own", {{"port", config.metrics.port}, {"why", server.error().text()}});
+    log::warning("metrics have no port of their own",
+                 {{"port", config.metrics.port}, {"why", server.error().text()}});
     return nullptr;
 }
 
 // Their processes are started from the program beside this one.
 plugin::Options plugin_options(const scheduler::Config& config) {
     plugin::Options options{.folder = config.plugin_dir, .host = {}, .budget = config.plugin_budget};
-    options.host = std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-plugin-host").string();
+    options.host =
+        std::filesystem::read_symlink("/proc/self/exe").replace_filename("crater-plugin-host").string();
     return options;
 }
 
@@ -108,9 +119,11 @@ store::CrashHook crash_hook() {
 }
 
 // The tokens that shall exist, by role; `done` runs on the loop when all are durable, or with what is wrong.
-Result<void> ensure_tokens(scheduler::Scheduler& service, const Overrides& overrides, std::function<void(Result<void>)> done) {
+Result<void> ensure_tokens(scheduler::Scheduler& service, const Overrides& overrides,
+                           std::function<void(Result<void>)> done) {
     std::vector<std::tuple<std::string, Role, std::string>> wanted;
-    for (const auto& [label, role, file] : {std::tuple{"admin", Role::admin, overrides.admin_token_file}, {"agent-join", Role::agent_join, overrides.join_token_file}}) {
+    for (const auto& [label, role, file] : {std::tuple{"admin", Role::admin, overrides.admin_token_file},
+                                            {"agent-join", Role::agent_join, overrides.join_token_file}}) {
         if (file.empty()) continue;
         CRATER_TRY(secret, daemon::read_secret(file));
         wanted.emplace_back(label, role, secret);
@@ -141,14 +154,17 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     int status = 0;
     if (!options.level_given) daemon::use_log_level(config.log_level);
     scheduler::Scheduler* running = nullptr;
-    daemon::Signals signals(loop, [&] { loop.stop(); }, [&] {
-        auto changed = load(options, overrides);
-        if (!changed) return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
-        daemon::use_log_level(changed->log_level);
-        if (!running) return;
-        const auto reloaded = running->reload(std::move(*changed));
-        daemon::report_reload(reloaded.applied, reloaded.at_restart);
-    });
+    daemon::Signals signals(
+        loop, [&] { loop.stop(); },
+        [&] {
+            auto changed = load(options, overrides);
+            if (!changed)
+                return log::error("the configuration is not taken over", {{"why", changed.error().text()}});
+            daemon::use_log_level(changed->log_level);
+            if (!running) return;
+            const auto reloaded = running->reload(std::move(*changed));
+            daemon::report_reload(reloaded.applied, reloaded.at_restart);
+        });
     const auto clock = system_clock();
     const auto rng = system_rng();
     const auto metrics = wire::make_metrics();
@@ -157,12 +173,19 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     plugin::Registry plugins(plugin_options(config), *clock, metrics.get());
     plugins.settle(Millis(2'000));  // so that the first decisions have them
 
-    const scheduler::Env env{.clock = *clock, .loop = loop, .rng = *rng, .store = *store, .callbacks = callbacks.get(), .metrics = metrics.get(), .plugins = &plugins,
-                             .on_fatal = [&](const Error& error) {
-                                 log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
-                                 status = 1;
-                                 loop.stop();
-                             }};
+    const scheduler::Env env{
+        .clock = *clock,
+        .loop = loop,
+        .rng = *rng,
+        .store = *store,
+        .callbacks = callbacks.get(),
+        .metrics = metrics.get(),
+        .plugins = &plugins,
+        .on_fatal = [&](const Error& error) {
+            log::error("cannot go on: what was decided cannot be made durable", {{"why", error.text()}});
+            status = 1;
+            loop.stop();
+        }};
     CRATER_TRY(service, scheduler::Scheduler::start(config, env));
     running = service.get();
     const bool has_tokens = !overrides.admin_token_file.empty() || !service->read().tokens().empty();
@@ -173,7 +196,8 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
     Result<void> opened;
     // The door opens once the tokens are durable: whoever finds it open may enter.
     CRATER_TRY_VOID(ensure_tokens(*service, overrides, [&](Result<void> made) {
-        auto listening = made ? wire::HttpServer::listen(api_options, api.handler(), api.upgrade()) : fail(made.error());
+        auto listening =
+            made ? wire::HttpServer::listen(api_options, api.handler(), api.upgrade()) : fail(made.error());
         if (!listening) {
             opened = fail(listening.error());
             return loop.stop();
@@ -199,18 +223,26 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    // As for the agent: joining the bins of small blocks at every large free takes about 3 % of a busy loop's time.
+    // As for the agent: joining the bins of small blocks at every large free takes about 3 % of a busy loop's
+    // time.
     ::mallopt(M_MXFAST, 0);
     Overrides overrides;
-    const auto options = daemon::parse(argc, argv, name, "Crater's scheduler: decides, remembers, serves the API and the console.", [&](CLI::App& app) {
-        app.add_option("--listen", overrides.listen, "Address and port of the API, instead of the configuration's");
-        app.add_option("--store", overrides.store, "Path of the embedded store, instead of the configuration's");
-        app.add_option("--console-dir", overrides.console_dir, "Folder of the built console");
-        app.add_option("--admin-token-file", overrides.admin_token_file, "A token of the role admin that shall exist");
-        app.add_option("--join-token-file", overrides.join_token_file, "A token of the role agent-join that shall exist");
-        app.add_flag("--print-openapi", overrides.print_openapi, "Print openapi.json and end");
-        app.add_option("--print-store", overrides.print_store, "Print the stored objects whose keys begin so, such as job/, as JSON, and end");
-    });
+    const auto options = daemon::parse(
+        argc, argv, name, "Crater's scheduler: decides, remembers, serves the API and the console.",
+        [&](CLI::App& app) {
+            app.add_option("--listen", overrides.listen,
+                           "Address and port of the API, instead of the configuration's");
+            app.add_option("--store", overrides.store,
+                           "Path of the embedded store, instead of the configuration's");
+            app.add_option("--console-dir", overrides.console_dir, "Folder of the built console");
+            app.add_option("--admin-token-file", overrides.admin_token_file,
+                           "A token of the role admin that shall exist");
+            app.add_option("--join-token-file", overrides.join_token_file,
+                           "A token of the role agent-join that shall exist");
+            app.add_flag("--print-openapi", overrides.print_openapi, "Print openapi.json and end");
+            app.add_option("--print-store", overrides.print_store,
+                           "Print the stored objects whose keys begin so, such as job/, as JSON, and end");
+        });
     if (overrides.print_openapi) {
         std::cout << api::openapi_document() << "\n";
         return 0;

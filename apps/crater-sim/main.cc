@@ -44,7 +44,8 @@ int wrong(const std::string& what, const Error& error) {
 }
 
 void show(const std::string& whose, const Report& report) {
-    for (const Violation& v : report.outcome.violations) std::cout << whose << ": " << v.checker << ": " << v.text << "\n";
+    for (const Violation& v : report.outcome.violations)
+        std::cout << whose << ": " << v.checker << ": " << v.text << "\n";
     std::cout.flush();
 }
 
@@ -57,7 +58,8 @@ void show_small(const Scenario& scenario, const Report& report, const Options& o
         const Report again = play_alone(assignment(s));
         return !again.outcome.violations.empty() && again.outcome.violations.front().checker == checker;
     };
-    const Shrunk small = options.no_shrink ? Shrunk{scenario, 0} : shrink(scenario, fails_alike, options.runs);
+    const Shrunk small =
+        options.no_shrink ? Shrunk{scenario, 0} : shrink(scenario, fails_alike, options.runs);
     const Report last = play_alone(assignment(small.scenario));
     if (small.runs) std::cout << "made smaller in " << small.runs << " runs:\n";
     std::cout << story(small.scenario) << last.outcome.trace;
@@ -70,11 +72,12 @@ void show_small(const Scenario& scenario, const Report& report, const Options& o
 // One seed or one file: with the story before and the trace behind it.
 int play_one(const Scenario& scenario, const std::string& whose, const Options& options) {
     if (options.trace) std::cout << story(scenario) << std::flush;
-    const Report report = play_alone({0, [&] { return scenario; }, true, options.trace ? Tell::everything : Tell::failures});
+    const Report report =
+        play_alone({0, [&] { return scenario; }, true, options.trace ? Tell::everything : Tell::failures});
     if (options.trace) std::cout << report.outcome.trace;
     show(whose, report);
-    std::cout << whose << ": " << report.outcome.counts.events << " events, " << report.outcome.counts.faults << " faults, trace hash " << std::hex
-              << report.outcome.trace_hash << std::dec << "\n";
+    std::cout << whose << ": " << report.outcome.counts.events << " events, " << report.outcome.counts.faults
+              << " faults, trace hash " << std::hex << report.outcome.trace_hash << std::dec << "\n";
     if (report.outcome.violations.empty()) return 0;
     show_small(scenario, report, options);
     return 1;
@@ -105,7 +108,8 @@ Result<std::vector<Named>> regressions_in(const std::string& path) {
 double cpu_of_children() {
     rusage use{};
     getrusage(RUSAGE_CHILDREN, &use);
-    return static_cast<double>(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + static_cast<double>(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    return static_cast<double>(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           static_cast<double>(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
 int play_many(const Options& options) {
@@ -131,9 +135,12 @@ int play_many(const Options& options) {
         [&](const Assignment& what, Report report) {
             show("regression " + known[what.number].name, report);
             known_violations += report.outcome.violations.size();
-            if (!report.outcome.violations.empty() && !failed) failed.emplace(known[what.number], std::move(report));
+            if (!report.outcome.violations.empty() && !failed)
+                failed.emplace(known[what.number], std::move(report));
         });
-    if (!known.empty()) std::cout << "regressions: " << known.size() << ", " << known_violations << " violations\n" << std::flush;
+    if (!known.empty())
+        std::cout << "regressions: " << known.size() << ", " << known_violations << " violations\n"
+                  << std::flush;
 
     // Seeds before the first that fails are all played, so that the first is the first.
     std::uint64_t next = options.from, end = options.from + options.seeds, first = end;
@@ -141,7 +148,8 @@ int play_many(const Options& options) {
         [&]() -> std::optional<Assignment> {
             if (next >= end) return std::nullopt;
             const auto seed = next++;
-            return Assignment{seed, [seed] { return draw(seed); }, options.twice && seed % options.twice == 0};
+            return Assignment{seed, [seed] { return draw(seed); },
+                              options.twice && seed % options.twice == 0};
         },
         [&](const Assignment& what, Report report) {
             summary.add(report);
@@ -161,7 +169,8 @@ int play_many(const Options& options) {
     }
     if (options.coverage) summary.print_coverage(std::cout);
     summary.print(std::cout, real, cpu, options.jobs);
-    std::cout << "sim: " << summary.seeds << " seeds, " << summary.violations + known_violations << " violations\n";
+    std::cout << "sim: " << summary.seeds << " seeds, " << summary.violations + known_violations
+              << " violations\n";
     return summary.violations + known_violations == 0 ? 0 : 1;
 }
 
@@ -170,13 +179,15 @@ int play_many(const Options& options) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    CLI::App app{"Runs the real scheduler and agents in a simulated cluster with faults and checks that nothing is lost, doubled or over."};
+    CLI::App app{
+        "Runs the real scheduler and agents in a simulated cluster with faults and checks that nothing is lost, doubled or over."};
     sim::Options options;
     options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     app.add_option("--seeds", options.seeds, "How many seeds");
     app.add_option("--from", options.from, "The first of them");
     app.add_option("--jobs", options.jobs, "How many at a time")->check(CLI::PositiveNumber);
-    app.add_option("--twice", options.twice, "Each seed that this divides is played twice and must be the same; 0 is none");
+    app.add_option("--twice", options.twice,
+                   "Each seed that this divides is played twice and must be the same; 0 is none");
     app.add_option("--regressions", options.regressions, "File of what was wrong once: played first");
     app.add_flag("--first", options.first, "Stop at the first seed in which something is wrong");
     app.add_flag("--coverage", options.coverage, "Print which faults struck in which states");
@@ -184,12 +195,15 @@ int main(int argc, char** argv) {
     auto* file = app.add_option("--scenario", options.scenario, "This scenario only, twice")->excludes(seed);
     app.add_flag("--trace", options.trace, "Print what it is and what happened");
     app.add_flag("--no-shrink", options.no_shrink, "Do not make what fails smaller");
-    app.add_option("--runs", options.runs, "How often the smaller ones are played at most")->check(CLI::PositiveNumber);
+    app.add_option("--runs", options.runs, "How often the smaller ones are played at most")
+        ->check(CLI::PositiveNumber);
     app.add_option("--save", options.save, "Write what failed, made smaller, to this file");
     CLI11_PARSE(app, argc, argv);
     log::setup("crater-sim", log::Level::error);
-    if (seed->count()) return sim::play_one(sim::draw(options.seed), "seed " + std::to_string(options.seed), options);
+    if (seed->count())
+        return sim::play_one(sim::draw(options.seed), "seed " + std::to_string(options.seed), options);
     if (!file->count()) return sim::play_many(options);
     const auto scenario = sim::scenario_in(options.scenario);
-    return scenario ? sim::play_one(*scenario, options.scenario, options) : sim::wrong(options.scenario, scenario.error());
+    return scenario ? sim::play_one(*scenario, options.scenario, options)
+                    : sim::wrong(options.scenario, scenario.error());
 }

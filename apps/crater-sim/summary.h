@@ -8,7 +8,8 @@
 namespace crater::sim {
 
 struct Summary {
-    std::uint64_t seeds = 0, violations = 0, twice = 0, events = 0, faults = 0, idle_faults = 0, jobs = 0, messages = 0, commits = 0;
+    std::uint64_t seeds = 0, violations = 0, twice = 0, events = 0, faults = 0, idle_faults = 0, jobs = 0,
+                  messages = 0, commits = 0;
     Millis elapsed{0};
     Coverage coverage;
 

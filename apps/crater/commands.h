@@ -1,4 +1,5 @@
-// One function per noun: adds its sub-commands to the application. A command's body runs in its callback and may throw CommandFailed.
+// One function per noun: adds its sub-commands to the application. A command's body runs in its callback and
+// may throw CommandFailed.
 #pragma once
 
 #include <CLI/CLI.hpp>

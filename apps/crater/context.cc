@@ -25,7 +25,9 @@ std::string home_folder(const char* variable, const char* below_home) {
 }  // namespace
 
 std::string config_path() { return home_folder("XDG_CONFIG_HOME", "/.config") + "/crater/config.yaml"; }
-std::string data_path() { return ::geteuid() == 0 ? "/var/lib/crater" : home_folder("XDG_STATE_HOME", "/.local/state") + "/crater"; }
+std::string data_path() {
+    return ::geteuid() == 0 ? "/var/lib/crater" : home_folder("XDG_STATE_HOME", "/.local/state") + "/crater";
+}
 
 Result<ClientConfig> load_client_config() {
     auto text = daemon::read_file(config_path());
@@ -76,12 +78,16 @@ Result<Json> Client::call(const std::string& method, const std::string& path, co
     auto response = http_.send(request);
     if (!response) {
         Error error = std::move(response.error());
-        if (error.hint.empty()) error.hint = "is it running? crater up starts one here; crater config set --server URL points elsewhere";
+        if (error.hint.empty())
+            error.hint =
+                "is it running? crater up starts one here; crater config set --server URL points elsewhere";
         return fail(std::move(error));
     }
     if (response->status >= 400) return fail(wire::error_of(*response));
     Json tree = Json::parse(response->body, nullptr, false);
-    if (tree.is_discarded()) return fail(Code::internal, context_.server + " did not answer with JSON", "", "is that a Crater scheduler?");
+    if (tree.is_discarded())
+        return fail(Code::internal, context_.server + " did not answer with JSON", "",
+                    "is that a Crater scheduler?");
     return tree;
 }
 
@@ -98,8 +104,10 @@ std::string encoded(std::string_view text) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string out;
     for (unsigned char c : text) {
-        if (std::isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~') out += static_cast<char>(c);
-        else (out += '%') += digits[c >> 4], out += digits[c & 15];
+        if (std::isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
+            out += static_cast<char>(c);
+        else
+            (out += '%') += digits[c >> 4], out += digits[c & 15];
     }
     return out;
 }

@@ -16,9 +16,10 @@ enum class Output { table, wide, json, yaml };
 
 struct Context {
     Output output = Output::table;
-    std::string server, token;  // from flags; else environment, the configuration file, the data folder of `crater up`
-    int exit_status = 0;        // set by a command that did its work but has bad news (a job that failed)
-    bool colours = false;       // stdout is a terminal
+    // from flags; else environment, the configuration file, the data folder of `crater up`
+    std::string server, token;
+    int exit_status = 0;   // set by a command that did its work but has bad news (a job that failed)
+    bool colours = false;  // stdout is a terminal
 
     // Resolves server and token once.
     Result<void> resolve();

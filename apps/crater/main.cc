@@ -47,13 +47,15 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "crater " + daemon::version());
     app.require_subcommand(1);
     app.fallthrough();
-    const std::map<std::string, Output> outputs = {{"table", Output::table}, {"wide", Output::wide}, {"json", Output::json}, {"yaml", Output::yaml}};
-    app.add_option("-o,--output", context.output, "table, wide, json or yaml")->transform(CLI::CheckedTransformer(outputs).description(""));
+    const std::map<std::string, Output> outputs = {
+        {"table", Output::table}, {"wide", Output::wide}, {"json", Output::json}, {"yaml", Output::yaml}};
+    app.add_option("-o,--output", context.output, "table, wide, json or yaml")
+        ->transform(CLI::CheckedTransformer(outputs).description(""));
     app.add_option("--server", context.server, "URL of the scheduler [CRATER_SERVER]");
     app.add_option("--token", context.token, "Bearer token [CRATER_TOKEN]");
 
-    for (auto add : {add_up, add_doctor, add_config, add_job, add_node, add_queue, add_plugin, add_quota, add_defrag, add_cluster, add_token, add_events, add_simulate,
-                     add_completion})
+    for (auto add : {add_up, add_doctor, add_config, add_job, add_node, add_queue, add_plugin, add_quota,
+                     add_defrag, add_cluster, add_token, add_events, add_simulate, add_completion})
         add(app, context);
 
     try {
@@ -62,7 +64,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // help, version
         std::cerr << "crater: " << error.what() << "\n";
-        if (auto close = suggestion(app, argc, argv); !close.empty()) std::cerr << "        " << close << "\n";
+        if (auto close = suggestion(app, argc, argv); !close.empty())
+            std::cerr << "        " << close << "\n";
         std::cerr << "        crater --help, or --help after any command, lists what there is\n";
         return 2;
     } catch (const CommandFailed& failed) {

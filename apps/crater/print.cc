@@ -47,12 +47,16 @@ std::string span(std::int64_t ms) {
 }  // namespace
 
 void print_answer(const Context& context, const Json& answer, const std::function<void()>& table) {
-    if (context.output == Output::json) std::cout << answer.dump(2) << "\n";
-    else if (context.output == Output::yaml) std::cout << codec::to_yaml(answer);
-    else table();
+    if (context.output == Output::json)
+        std::cout << answer.dump(2) << "\n";
+    else if (context.output == Output::yaml)
+        std::cout << codec::to_yaml(answer);
+    else
+        table();
 }
 
-void print_table(const Context& context, const Json& answer, const Json& items, const std::vector<Column>& columns, const std::string& when_empty) {
+void print_table(const Context& context, const Json& answer, const Json& items,
+                 const std::vector<Column>& columns, const std::string& when_empty) {
     print_answer(context, answer, [&] {
         if (items.empty()) {
             std::cerr << when_empty << "\n";
@@ -98,7 +102,9 @@ std::string text(const Json& tree, std::string_view path) {
     if (node->is_number_float()) return amount_text(node->get<double>());
     if (node->is_array()) {
         std::string joined;
-        for (const Json& item : *node) joined += (joined.empty() ? "" : ",") + (item.is_string() ? item.get<std::string>() : item.dump());
+        for (const Json& item : *node)
+            joined +=
+                (joined.empty() ? "" : ",") + (item.is_string() ? item.get<std::string>() : item.dump());
         return joined;
     }
     return node->dump();
@@ -112,10 +118,14 @@ double number(const Json& tree, std::string_view path) {
 std::string column_state(const Context& context, const std::string& state) {
     if (!context.colours) return state;
     const char* colour = "0";
-    if (state == "Running" || state == "up") colour = "32";
-    else if (state == "Failed" || state == "Lost" || state == "lost") colour = "31";
-    else if (state == "Pending" || state == "Preempting" || state == "Preempted" || state == "draining") colour = "33";
-    else if (state == "Preparing" || state == "Ready") colour = "36";
+    if (state == "Running" || state == "up")
+        colour = "32";
+    else if (state == "Failed" || state == "Lost" || state == "lost")
+        colour = "31";
+    else if (state == "Pending" || state == "Preempting" || state == "Preempted" || state == "draining")
+        colour = "33";
+    else if (state == "Preparing" || state == "Ready")
+        colour = "36";
     return fmt::format("\x1b[{}m{}\x1b[0m", colour, state);
 }
 
@@ -128,7 +138,8 @@ std::string bytes_text(double bytes) {
 std::string mib_text(double mib) { return bytes_text(mib * 1024 * 1024); }
 
 std::string amount_text(double amount) {
-    if (amount == static_cast<double>(static_cast<std::int64_t>(amount))) return fmt::format("{}", static_cast<std::int64_t>(amount));
+    if (amount == static_cast<double>(static_cast<std::int64_t>(amount)))
+        return fmt::format("{}", static_cast<std::int64_t>(amount));
     return fmt::format("{:.1f}", amount);
 }
 
@@ -155,7 +166,10 @@ void print_changes(const Json& why) {
     const Json changes = why.value("changes", Json::array());
     if (!changes.empty()) std::cout << "\nWould start now with one of\n";
     for (const Json& change : changes) std::cout << "  " << text(change, "text") << "\n";
-    if (text(why, "more_changes") == "true") std::cout << (changes.empty() ? "\n" : "") << "Other changes may do as well: crater job why ID --thorough looks for them to the end.\n";
+    if (text(why, "more_changes") == "true")
+        std::cout
+            << (changes.empty() ? "\n" : "")
+            << "Other changes may do as well: crater job why ID --thorough looks for them to the end.\n";
 }
 
 void print_plan(const Json& plan) {
@@ -166,12 +180,18 @@ void print_plan(const Json& plan) {
         for (const Json& name : list) out += (out.empty() ? "" : ",") + name.get<std::string>();
         return out;
     };
-    if (!jobs.empty()) std::cout << fmt::format("\n{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n", "JOB", "WHAT", "FROM", "TO", "LOST GPU-S", "");
+    if (!jobs.empty())
+        std::cout << fmt::format("\n{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n", "JOB", "WHAT", "FROM", "TO",
+                                 "LOST GPU-S", "");
     for (const Json& job : jobs)
-        std::cout << fmt::format("{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n", text(job, "job").empty() ? "(this one)" : text(job, "job"), text(job, "effect"),
-                                 names(job.value("from", Json::array())), names(job.value("to", Json::array())),
-                                 number(job, "lost_gpu_seconds") > 0 ? amount_text(number(job, "lost_gpu_seconds")) : "", text(job, "detail"));
-    if (number(plan, "affected") > static_cast<double>(jobs.size())) std::cout << "... " << text(plan, "affected") << " jobs in all\n";
+        std::cout << fmt::format(
+            "{:<28} {:<13} {:<20} {:<20} {:>14}  {}\n",
+            text(job, "job").empty() ? "(this one)" : text(job, "job"), text(job, "effect"),
+            names(job.value("from", Json::array())), names(job.value("to", Json::array())),
+            number(job, "lost_gpu_seconds") > 0 ? amount_text(number(job, "lost_gpu_seconds")) : "",
+            text(job, "detail"));
+    if (number(plan, "affected") > static_cast<double>(jobs.size()))
+        std::cout << "... " << text(plan, "affected") << " jobs in all\n";
     if (plan.contains("why")) print_changes(plan["why"]);
 }
 

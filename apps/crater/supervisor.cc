@@ -20,9 +20,10 @@
 namespace crater::cli {
 namespace {
 
-constexpr int failures_max = 5;             // in a row: then it will not get better by itself
+constexpr int failures_max = 5;  // in a row: then it will not get better by itself
 constexpr std::int64_t second_us = 1'000'000;
-constexpr std::int64_t stop_grace_us = 330 * second_us;  // longer than the usual grace period of a large model's task
+// longer than the usual grace period of a large model's task
+constexpr std::int64_t stop_grace_us = 330 * second_us;
 constexpr off_t log_bytes_max = 64 << 20;
 
 std::int64_t now_us() { return system_clock()->ticks_us(); }
@@ -55,7 +56,8 @@ Supervisor::~Supervisor() { stop_all(); }
 Result<void> Supervisor::spawn(Child& child) {
     const std::string log = logs_ + "/" + child.name + ".log";
     struct stat size {};
-    if (::stat(log.c_str(), &size) == 0 && size.st_size > log_bytes_max) ::rename(log.c_str(), (log + ".1").c_str());
+    if (::stat(log.c_str(), &size) == 0 && size.st_size > log_bytes_max)
+        ::rename(log.c_str(), (log + ".1").c_str());
     const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (out < 0) return fail(Code::unavailable, log + ": " + std::strerror(errno));
     std::vector<char*> arguments;
@@ -68,8 +70,8 @@ Result<void> Supervisor::spawn(Child& child) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        // Should this process be killed outright, its children stop as if told to. Ctrl-C at the terminal reaches only this process, which
-        // stops them in order.
+        // Should this process be killed outright, its children stop as if told to. Ctrl-C at the terminal
+        // reaches only this process, which stops them in order.
         ::setpgid(0, parent);
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         signal(SIGINT, SIG_IGN);
@@ -106,12 +108,14 @@ Result<void> Supervisor::wait_until_serving(const std::string& url, Millis deadl
     while (now_us() < end) {
         auto answer = client.send({.url = url, .headers = {}, .body = {}, .timeout = Millis(2'000)});
         if (answer && answer->status == 200) return {};
-        if (const int signal = next_signal(50'000); signal == SIGTERM || signal == SIGINT) return fail(Code::cancelled, "stopped before it was up");
+        if (const int signal = next_signal(50'000); signal == SIGTERM || signal == SIGINT)
+            return fail(Code::cancelled, "stopped before it was up");
         for (Child& child : children_) {
             int status = 0;
             if (child.pid > 0 && ::waitpid(child.pid, &status, WNOHANG) == child.pid) {
                 child.pid = 0;
-                return fail(Code::unavailable, "the " + child.name + " could not start: " + last_words(child), "", "crater doctor says what is amiss");
+                return fail(Code::unavailable, "the " + child.name + " could not start: " + last_words(child),
+                            "", "crater doctor says what is amiss");
             }
         }
     }
@@ -132,10 +136,13 @@ void Supervisor::reap() {
         const std::int64_t now = now_us();
         child.failures = now - child.started_us > 60 * second_us ? 1 : child.failures + 1;
         child.pid = 0;
-        child.restart_at_us = now + std::min<std::int64_t>(30, std::int64_t{1} << child.failures) * second_us / 4;
+        child.restart_at_us =
+            now + std::min<std::int64_t>(30, std::int64_t{1} << child.failures) * second_us / 4;
         std::cerr << "crater: the " << child.name << " ended "
-                  << (WIFSIGNALED(status) ? "by signal " + std::to_string(WTERMSIG(status)) : "with status " + std::to_string(WEXITSTATUS(status)))
-                  << (give_up(child) ? "; giving up: " + last_words(child) : "; it is started again") << std::endl;
+                  << (WIFSIGNALED(status) ? "by signal " + std::to_string(WTERMSIG(status))
+                                          : "with status " + std::to_string(WEXITSTATUS(status)))
+                  << (give_up(child) ? "; giving up: " + last_words(child) : "; it is started again")
+                  << std::endl;
     }
 }
 
@@ -162,12 +169,14 @@ int Supervisor::run() {
                 return 1;
             }
             if (now_us() >= child.restart_at_us)
-                if (auto started = spawn(child); !started) std::cerr << "crater: " << started.error().text() << std::endl;
+                if (auto started = spawn(child); !started)
+                    std::cerr << "crater: " << started.error().text() << std::endl;
         }
     }
 }
 
-// Agents first, so that their tasks end and are reported; then the scheduler. A second signal ends all at once.
+// Agents first, so that their tasks end and are reported; then the scheduler. A second signal ends all at
+// once.
 void Supervisor::stop_all() {
     for (int order = 1; order <= 2; ++order) {
         for (Child& child : children_)
@@ -179,8 +188,10 @@ void Supervisor::stop_all() {
             for (Child& child : children_) {
                 if (child.pid <= 0 || child.stop_order != order) continue;
                 int status = 0;
-                if (::waitpid(child.pid, &status, WNOHANG) == child.pid) child.pid = 0;
-                else any = true;
+                if (::waitpid(child.pid, &status, WNOHANG) == child.pid)
+                    child.pid = 0;
+                else
+                    any = true;
             }
             if (!any) break;
             const int signal = next_signal(100'000);

@@ -18,7 +18,7 @@ class Supervisor {
         std::vector<std::string> command;
         int stop_order = 1;  // lower ones are stopped first
         pid_t pid = 0;
-        int failures = 0;           // in a row, each within a minute of its start
+        int failures = 0;  // in a row, each within a minute of its start
         std::int64_t started_us = 0, restart_at_us = 0;
     };
 
@@ -30,7 +30,8 @@ class Supervisor {
     Result<void> start_rest();
     // Until the URL answers 200; fails with the child's last words when it ends before, or at the deadline.
     Result<void> wait_until_serving(const std::string& url, Millis deadline);
-    // Until SIGTERM or SIGINT; then stops the children in order. Returns the exit status: 0, or 1 when a child could not be kept running.
+    // Until SIGTERM or SIGINT; then stops the children in order. Returns the exit status: 0, or 1 when a
+    // child could not be kept running.
     int run();
 
   private:

@@ -1,5 +1,8 @@
-// A cluster of equal nodes with 8 cards, and a mix of requests that comes and goes on it: what the benchmarks of the engine drive.
+// A cluster of equal nodes with 8 cards, and a mix of requests that comes and goes on it: what the benchmarks
+// of the engine drive.
 #pragma once
+
+#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,8 +12,6 @@
 #include <string>
 #include <tuple>
 #include <vector>
-
-#include <time.h>
 
 #include "crater/base/clock.h"
 #include "crater/engine/engine.h"
@@ -27,8 +28,8 @@ struct Request {
     double weight = 1;
 };
 
-// The mix of the openb pod list; without that folder a mix of our own of the same kind: many parts of cards, many single cards, few
-// groups, some work without a GPU.
+// The mix of the openb pod list; without that folder a mix of our own of the same kind: many parts of cards,
+// many single cards, few groups, some work without a GPU.
 inline std::vector<Request> requests_of(const std::string& shared) {
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, double> mix;
     std::ifstream file(shared + "/openb/openb_pod_list_default.csv");
@@ -36,13 +37,15 @@ inline std::vector<Request> requests_of(const std::string& shared) {
     for (std::getline(file, line); std::getline(file, line);) {
         std::int64_t cpu = 0, memory = 0, cards = 0, milli = 0;
         const auto comma = line.find(',');
-        if (std::sscanf(line.c_str() + comma, ",%ld,%ld,%ld,%ld", &cpu, &memory, &cards, &milli) < 3) continue;
+        if (std::sscanf(line.c_str() + comma, ",%ld,%ld,%ld,%ld", &cpu, &memory, &cards, &milli) < 3)
+            continue;
         mix[{cpu, memory, cards, cards == 0 ? 0 : std::min<std::int64_t>(1000, milli)}] += 1;
     }
     if (mix.empty())
-        mix = {{{3000, 8192, 1, 500}, 14},  {{4000, 16384, 1, 250}, 9},   {{6000, 12288, 1, 450}, 9},  {{2000, 8192, 1, 100}, 4},
-               {{3200, 9000, 1, 810}, 12},  {{12000, 32768, 1, 1000}, 25}, {{8000, 32768, 1, 1000}, 12}, {{24000, 65536, 2, 1000}, 1},
-               {{64000, 262144, 8, 1000}, 1}, {{4000, 8192, 0, 0}, 8},     {{1000, 2048, 0, 0}, 5}};
+        mix = {{{3000, 8192, 1, 500}, 14},   {{4000, 16384, 1, 250}, 9},   {{6000, 12288, 1, 450}, 9},
+               {{2000, 8192, 1, 100}, 4},    {{3200, 9000, 1, 810}, 12},   {{12000, 32768, 1, 1000}, 25},
+               {{8000, 32768, 1, 1000}, 12}, {{24000, 65536, 2, 1000}, 1}, {{64000, 262144, 8, 1000}, 1},
+               {{4000, 8192, 0, 0}, 8},      {{1000, 2048, 0, 0}, 5}};
     std::vector<Request> out;
     for (const auto& [key, weight] : mix) {
         const auto [cpu, memory, cards, milli] = key;
@@ -113,7 +116,8 @@ struct Cluster {
         return out;
     }
 
-    Cluster(int nodes, Policy policy, std::vector<Request> requests) : engine(settings()), mix(std::move(requests)) {
+    Cluster(int nodes, Policy policy, std::vector<Request> requests)
+        : engine(settings()), mix(std::move(requests)) {
         QueueSpec queue;
         queue.name = "q";
         queue.policy = policy;
@@ -140,7 +144,8 @@ struct Cluster {
 
     std::size_t draw() {
         const double at = static_cast<double>(rng.below(1 << 30)) / (1 << 30) * cumulative.back();
-        return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin());
+        return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end(), at) -
+                                        cumulative.begin());
     }
     void queue_one() {
         const auto r = std::min(draw(), mix.size() - 1);
@@ -219,8 +224,9 @@ struct Cluster {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
     }
-    // Places and releases for about `seconds`; gives placements per second of the time in pass and release. Beside it, what queueing a
-    // job costs, and making the allocations that are stored out of what was decided.
+    // Places and releases for about `seconds`; gives placements per second of the time in pass and release.
+    // Beside it, what queueing a job costs, and making the allocations that are stored out of what was
+    // decided.
     struct Rate {
         double per_second = 0, queueing_ns = 0, allocating_ns = 0, load = 0;
         std::int64_t placed = 0, refused = 0;

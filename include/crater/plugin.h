@@ -13,8 +13,9 @@
  * call. The answer counts for this decision only. The placement is what is stored, not what a plugin said, so
  * a plugin need not be deterministic.
  *
- * Jobs of one queue, tenant, priority, request and number of tasks are equals: when the first finds no node, the
- * others are not asked until something changes. So `filter` should not turn on a job's id, name or labels.
+ * Jobs of one queue, tenant, priority, request and number of tasks are equals: when the first finds no node,
+ * the others are not asked until something changes. So `filter` should not turn on a job's id, name or
+ * labels.
  *
  * Time: `filter` and `score` of one decision have `plugin_budget` together (5 ms unless configured), `create`
  * has 5 s. A decision does not wait longer; it goes on without the plugin. Who is late three times is

@@ -1,3 +1,5 @@
+#include "crater/api/documents.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -5,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "crater/api/documents.h"
 #include "crater/codec/codec.h"
 
 namespace crater::api {
@@ -22,7 +23,9 @@ std::string read_file(const fs::path& path) {
 
 Templates templates() {
     return {{"llm_finetune",
-             {"registry.internal/finetune:1", {{"python3", "-m", "finetune", "{{train_dataset}}"}}, {{"MODEL", "{{model_config.name}}"}}}}};
+             {"registry.internal/finetune:1",
+              {{"python3", "-m", "finetune", "{{train_dataset}}"}},
+              {{"MODEL", "{{model_config.name}}"}}}}};
 }
 
 Result<JobSpec> load(const fs::path& path) {
@@ -37,14 +40,16 @@ TEST(Documents, read_in_each_spelling) {
     for (const char* kind : {"job", "schedule"}) {
         std::map<std::string, std::pair<std::string, std::string>> first;
         std::vector<fs::path> paths;
-        for (const auto& entry : fs::directory_iterator(fs::path(CRATER_DOCUMENTS) / kind)) paths.push_back(entry.path());
+        for (const auto& entry : fs::directory_iterator(fs::path(CRATER_DOCUMENTS) / kind))
+            paths.push_back(entry.path());
         std::sort(paths.begin(), paths.end());
         for (const auto& path : paths) {
             SCOPED_TRACE(path.filename().string());
             ++files;
             const auto spec = load(path);
             ASSERT_TRUE(spec) << spec.error().text();
-            const std::string name = path.filename().string(), json = codec::write_json(*spec, {.reveal = true});
+            const std::string name = path.filename().string(),
+                              json = codec::write_json(*spec, {.reveal = true});
             const auto [row, is_new] = first.emplace(name.substr(0, name.find('.')), std::pair(name, json));
             if (!is_new) {
                 EXPECT_EQ(json, row->second.second) << "says something else than " << row->second.first;
@@ -75,7 +80,8 @@ TEST(Documents, job_file_means_what_it_says) {
 TEST(Documents, a_text_as_command_is_for_the_shell) {
     const auto spec = load(fs::path(CRATER_DOCUMENTS) / "job/shell.yaml");
     ASSERT_TRUE(spec) << spec.error().text();
-    EXPECT_EQ(spec->command.argv, (std::vector<std::string>{"/bin/sh", "-c", "python3 clean.py && echo done"}));
+    EXPECT_EQ(spec->command.argv,
+              (std::vector<std::string>{"/bin/sh", "-c", "python3 clean.py && echo done"}));
     EXPECT_EQ(spec->resources.gpu.count, MilliGpu(500));
     EXPECT_EQ(spec->name, "数据清洗");
     EXPECT_FALSE(spec->preemptible);
@@ -95,9 +101,11 @@ TEST(Documents, working_dir_is_relative_to_the_file_and_nothing_else) {
 
 TEST(Documents, examples_read) {
     std::size_t files = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(CRATER_DOCUMENTS) / "../../examples")) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(CRATER_DOCUMENTS) / "../../examples")) {
         const std::string name = entry.path().filename().string();
-        const bool job = name == "job.yaml", schedule = name.starts_with("alldata") && name.ends_with(".json");
+        const bool job = name == "job.yaml",
+                   schedule = name.starts_with("alldata") && name.ends_with(".json");
         if (!job && !schedule) continue;
         ++files;
         const std::string text = read_file(entry.path());
@@ -113,7 +121,8 @@ TEST(Documents, examples_read) {
 }
 
 TEST(Documents, what_is_written_reads_the_same) {
-    for (const char* name : {"job/resnet50.yaml", "job/shell.yaml", "schedule/llama3.json", "schedule/portrait.json"}) {
+    for (const char* name :
+         {"job/resnet50.yaml", "job/shell.yaml", "schedule/llama3.json", "schedule/portrait.json"}) {
         const auto spec = load(fs::path(CRATER_DOCUMENTS) / name);
         ASSERT_TRUE(spec) << spec.error().text();
         const std::string json = codec::write_json(*spec, {.reveal = true});

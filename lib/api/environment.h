@@ -9,7 +9,8 @@
 
 namespace crater::api {
 
-// Refuses names that no process can have and names that Crater sets itself; the rendezvous of a gang is Crater's only for gangs.
+// Refuses names that no process can have and names that Crater sets itself; the rendezvous of a gang is
+// Crater's only for gangs.
 Result<void> check_environment(const std::map<std::string, std::string>& env, bool gang);
 // *TOKEN*, *SECRET*, *PASSWORD*, *KEY*, in any case.
 bool secret_name(std::string_view name);

@@ -14,7 +14,8 @@ using Json = nlohmann::json;
 
 std::string from_hex(const std::string& hex) {
     std::string out;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     return out;
 }
 
@@ -64,7 +65,8 @@ TEST(Malformed, is_refused_with_status_and_field) {
         EXPECT_LT(error.text().size(), 4000u) << error.text();
         const std::string hint = row.value("hint", ""), message = row.value("message", "");
         EXPECT_NE(error.hint.find(hint), std::string::npos) << "no " << hint << " in: " << error.hint;
-        EXPECT_NE(error.message.find(message), std::string::npos) << "no " << message << " in: " << error.message;
+        EXPECT_NE(error.message.find(message), std::string::npos)
+            << "no " << message << " in: " << error.message;
     }
     EXPECT_GE(rows, 60u);
 }

@@ -1,4 +1,5 @@
-// Whatever is sent, the answer is a job or an error that says something: documents with random damage never end the process.
+// Whatever is sent, the answer is a job or an error that says something: documents with random damage never
+// end the process.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +17,8 @@ namespace {
 std::vector<std::string> seeds() {
     std::vector<std::string> out;
     for (const char* kind : {"job", "schedule"})
-        for (const auto& entry : std::filesystem::directory_iterator(std::string(CRATER_DOCUMENTS "/") + kind)) {
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::string(CRATER_DOCUMENTS "/") + kind)) {
             std::stringstream text;
             text << std::ifstream(entry.path()).rdbuf();
             out.push_back(text.str());
@@ -26,9 +28,12 @@ std::vector<std::string> seeds() {
 }
 
 std::string damaged(std::string text, Rng& rng) {
-    static constexpr std::string_view bits[] = {"-", "\"", "{", "}", "[", "]", ",", ":", "null", "1e308", "9223372036854775807", "0.1", "\\u0000", "\xff", ".", "NaN", " ", "\n", "true", "_gb", "Gi"};
+    static constexpr std::string_view bits[] = {
+        "-",   "\"",      "{",    "}", "[",   "]", ",",  ":",    "null", "1e308", "9223372036854775807",
+        "0.1", "\\u0000", "\xff", ".", "NaN", " ", "\n", "true", "_gb",  "Gi"};
     for (std::uint64_t n = 1 + rng.below(4); n > 0 && !text.empty(); --n) {
-        const std::size_t at = rng.below(text.size()), length = std::min<std::size_t>(rng.below(12), text.size() - at);
+        const std::size_t at = rng.below(text.size()),
+                          length = std::min<std::size_t>(rng.below(12), text.size() - at);
         switch (rng.below(4)) {
             case 0: text.erase(at, length); break;
             case 1: text.insert(at, bits[rng.below(std::size(bits))]); break;
@@ -43,7 +48,8 @@ template <class T>
 void expect_answer(const Result<T>& answer, const std::string& text) {
     if (answer) return;
     EXPECT_FALSE(answer.error().message.empty()) << text;
-    EXPECT_TRUE(answer.error().code == Code::invalid || answer.error().code == Code::too_large) << answer.error().text();
+    EXPECT_TRUE(answer.error().code == Code::invalid || answer.error().code == Code::too_large)
+        << answer.error().text();
 }
 
 TEST(Damaged, documents_are_answered) {

@@ -38,11 +38,15 @@ Json schema() {
 
 constexpr QueryParameter limit{"limit", "Rows on a page, 1 to 1000; 100 when absent."};
 constexpr QueryParameter cursor{"cursor", "Where the page starts: `next` of the page before."};
-constexpr QueryParameter sort{"sort", "Column to sort by, with a leading - for descending; jobs by submitted, name, state, priority or id, others by name, path or id."};
+constexpr QueryParameter sort{
+    "sort",
+    "Column to sort by, with a leading - for descending; jobs by submitted, name, state, priority or id, others by name, path or id."};
 
 const std::vector<QueryParameter> page{limit, cursor, sort};
 const std::vector<QueryParameter> job_filters{
-    limit, cursor, sort,
+    limit,
+    cursor,
+    sort,
     {"status", "States, separated by commas: Pending,Running."},
     {"queue", "Queue."},
     {"tenant", "Tenant and its descendants."},
@@ -53,11 +57,16 @@ const std::vector<QueryParameter> job_filters{
     {"label", "Label, as key or key=value; crater.array=ID for the jobs of an array."},
     {"since", "Submitted at or after: a time, or a span before now such as 24h."},
     {"estimates", "true: with the start that is expected of each that waits."}};
-const std::vector<QueryParameter> node_filters{
-    limit, cursor, sort, {"name", "Part of the name."}, {"state", "up, draining or lost."}, {"label", "Label, as key or key=value."}};
+const std::vector<QueryParameter> node_filters{limit,
+                                               cursor,
+                                               sort,
+                                               {"name", "Part of the name."},
+                                               {"state", "up, draining or lost."},
+                                               {"label", "Label, as key or key=value."}};
 const std::vector<QueryParameter> why_parameters{
     {"nodes", "true adds every node and what it lacks, at most 1,000."},
-    {"thorough", "true searches for changes that would start it to the end; else only as far as that is quick."}};
+    {"thorough",
+     "true searches for changes that would start it to the end; else only as far as that is quick."}};
 const std::vector<QueryParameter> log_parameters{
     {"task", "Task, from 0; 0 when absent."},
     {"attempt", "Start to show, from 1; the latest when absent."},
@@ -72,10 +81,9 @@ const std::vector<QueryParameter> event_parameters{
     {"since", "Sequence to resume after, where Last-Event-ID cannot be sent."}};
 const std::vector<QueryParameter> change_parameters{
     {"since", "Cursor of the answer before; from the beginning when absent."}, limit};
-const std::vector<QueryParameter> alldata_page{
-    {"pageNum", "Page, from 1."},
-    {"pageSize", "Rows on a page, 1 to 1000; 20 when absent."},
-    {"status", "Statuses, separated by commas: queued,running."}};
+const std::vector<QueryParameter> alldata_page{{"pageNum", "Page, from 1."},
+                                               {"pageSize", "Rows on a page, 1 to 1000; 20 when absent."},
+                                               {"status", "Statuses, separated by commas: queued,running."}};
 const std::vector<QueryParameter> alldata_tenant{{"tenant", "Tenant and its descendants."}};
 
 // A POST takes an Idempotency-Key, so that a caller who got no answer may ask again.

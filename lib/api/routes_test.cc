@@ -1,6 +1,7 @@
 #include "crater/api/routes.h"
 
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -26,7 +27,8 @@ TEST(Routes, each_operation_is_declared_once_and_admin_may_call_all) {
         EXPECT_TRUE(may(Role::admin, route.operation)) << route.operation;
         EXPECT_FALSE(route.summary.empty()) << route.operation;
         EXPECT_EQ(route.takes_idempotency_key, route.method == "POST") << route.operation;
-        EXPECT_EQ(route.request_schema != nullptr, route.method == "POST" || route.method == "PUT") << route.operation;
+        EXPECT_EQ(route.request_schema != nullptr, route.method == "POST" || route.method == "PUT")
+            << route.operation;
     }
 }
 
@@ -37,12 +39,18 @@ TEST(Routes, roles_hold_what_the_contract_says) {
         EXPECT_TRUE(reads || !may(Role::read_only, route.operation)) << route.operation;
         EXPECT_EQ(may(Role::agent_join, route.operation), route.operation == "join_agent") << route.operation;
     }
-    for (const char* operation : {"submit_job", "cancel_job", "get_quota", "get_cluster", "schedule", "release_task", "alldata_apply", "get_job_why"})
+    for (const char* operation : {"submit_job", "cancel_job", "get_quota", "get_cluster", "schedule",
+                                  "release_task", "alldata_apply", "get_job_why"})
         EXPECT_TRUE(may(Role::tenant, operation)) << operation;
-    for (const char* operation : {"list_nodes", "drain_node", "taint_node", "plan_maintenance", "evict_job", "put_queue", "put_quota", "put_tenant", "create_token", "join_agent", "alldata_quota"})
+    for (const char* operation :
+         {"list_nodes", "drain_node", "taint_node", "plan_maintenance", "evict_job", "put_queue", "put_quota",
+          "put_tenant", "create_token", "join_agent", "alldata_quota"})
         EXPECT_FALSE(may(Role::tenant, operation)) << operation;
-    for (const char* operation : {"drain_node", "taint_node", "untaint_node", "plan_maintenance", "cancel_maintenance", "put_queue", "put_quota", "evict_job", "submit_job"}) EXPECT_TRUE(may(Role::op, operation)) << operation;
-    for (const char* operation : {"create_token", "revoke_token", "list_tokens"}) EXPECT_FALSE(may(Role::op, operation)) << operation;
+    for (const char* operation : {"drain_node", "taint_node", "untaint_node", "plan_maintenance",
+                                  "cancel_maintenance", "put_queue", "put_quota", "evict_job", "submit_job"})
+        EXPECT_TRUE(may(Role::op, operation)) << operation;
+    for (const char* operation : {"create_token", "revoke_token", "list_tokens"})
+        EXPECT_FALSE(may(Role::op, operation)) << operation;
     for (const auto& route : routes()) {
         const bool inside = route.path.starts_with("/api/v1/") || route.path.starts_with("/alldata/");
         EXPECT_EQ(route.roles != 0, inside) << route.path;
@@ -51,7 +59,9 @@ TEST(Routes, roles_hold_what_the_contract_says) {
 
 TEST(Routes, paths_lead_to_their_operations) {
     const wire::Router router(routes());
-    const struct { const char *method, *path, *operation; } calls[] = {
+    const struct {
+        const char *method, *path, *operation;
+    } calls[] = {
         {"POST", "/api/v1/jobs", "submit_job"},
         {"GET", "/api/v1/jobs/job-1/why", "get_job_why"},
         {"GET", "/api/v1/tenants/research/vision", "get_tenant"},
@@ -76,7 +86,9 @@ TEST(Openapi, describes_every_route_with_named_schemas) {
     const Json document = Json::parse(openapi_document());
     EXPECT_EQ(document["openapi"], "3.1.0");
     const Json& schemas = document["components"]["schemas"];
-    for (const char* name : {"JobSpec", "JobView", "ScheduleDocument", "TaskView", "ClusterView", "Why", "AllDataTaskAnswer"}) EXPECT_TRUE(schemas.contains(name)) << name;
+    for (const char* name :
+         {"JobSpec", "JobView", "ScheduleDocument", "TaskView", "ClusterView", "Why", "AllDataTaskAnswer"})
+        EXPECT_TRUE(schemas.contains(name)) << name;
     EXPECT_TRUE(document["paths"]["/api/v1/jobs/{id}/why"].contains("get"));
     EXPECT_TRUE(document["paths"]["/api/v1/quotas/{tenant}"].contains("put"));
     const Json& properties = schemas["ScheduleDocument"]["properties"];
@@ -86,7 +98,9 @@ TEST(Openapi, describes_every_route_with_named_schemas) {
     // What is no JSON says so: a generated client must not parse a log or a stream of events as a document.
     const auto types_of = [&](const char* path) {
         std::string types;
-        for (const auto& [type, content] : document["paths"][path]["get"]["responses"]["200"]["content"].items()) types += type;
+        for (const auto& [type, content] :
+             document["paths"][path]["get"]["responses"]["200"]["content"].items())
+            types += type;
         return types;
     };
     EXPECT_EQ(types_of("/api/v1/events"), "text/event-stream");

@@ -20,14 +20,16 @@ using Json = nlohmann::json;
 const Json* member(const Json& tree, std::string_view name, std::string_view other = {}) {
     if (!tree.is_object()) return nullptr;
     for (auto it = tree.begin(); it != tree.end(); ++it)
-        if (const std::string key = snake_case(it.key()); (key == name || key == other) && !it->is_null()) return &*it;
+        if (const std::string key = snake_case(it.key()); (key == name || key == other) && !it->is_null())
+            return &*it;
     return nullptr;
 }
 
 Result<void> take_resources(ScheduleDocument& d, const Json& tree) {
     if (!d.resource_requirements) return {};
     if (member(tree, "resources") != nullptr)
-        return fail(Code::invalid, "resources and resource_requirements say the same", "resources", "give one of them");
+        return fail(Code::invalid, "resources and resource_requirements say the same", "resources",
+                    "give one of them");
     d.job.resources = *d.resource_requirements;
     return {};
 }
@@ -43,7 +45,8 @@ Result<void> check_minimum(const ScheduleDocument& d, const Json& tree) {
         if (asked.contains(it.key()) && asked[it.key()] == *it) continue;
         std::string field = "sla.min_resources" + it.key();
         std::replace(field.begin(), field.end(), '/', '.');
-        return fail(Code::invalid, "a start with other than what is asked for is not offered by this version", as_written(tree, field),
+        return fail(Code::invalid, "a start with other than what is asked for is not offered by this version",
+                    as_written(tree, field),
                     "leave min_resources out, or ask for that much in the first place");
     }
     return {};
@@ -53,14 +56,17 @@ Result<void> take_sla(ScheduleDocument& d, const Json& tree) {
     CRATER_TRY_VOID(check_minimum(d, tree));
     if (d.sla.max_queue_time) {
         if (member(tree, "max_queue_time") != nullptr && d.job.max_queue_time != *d.sla.max_queue_time)
-            return fail(Code::invalid, "sla.max_queue_time says something else", "max_queue_time", "give one of them");
+            return fail(Code::invalid, "sla.max_queue_time says something else", "max_queue_time",
+                        "give one of them");
         d.job.max_queue_time = *d.sla.max_queue_time;
     }
-    if (d.sla.min_gpu_utilization_percent) d.job.min_gpu_utilization_percent = *d.sla.min_gpu_utilization_percent;
+    if (d.sla.min_gpu_utilization_percent)
+        d.job.min_gpu_utilization_percent = *d.sla.min_gpu_utilization_percent;
     if (d.sla.fault_tolerance != FaultTolerance::unset) {
         const bool preemptible = d.sla.fault_tolerance == FaultTolerance::preemptible;
         if (d.job.preemptible.value_or(preemptible) != preemptible)
-            return fail(Code::invalid, "sla.fault_tolerance says something else", "preemptible", "give one of them");
+            return fail(Code::invalid, "sla.fault_tolerance says something else", "preemptible",
+                        "give one of them");
         d.job.preemptible = preemptible;
     }
     return {};
@@ -69,28 +75,39 @@ Result<void> take_sla(ScheduleDocument& d, const Json& tree) {
 Result<void> take_topology(ScheduleDocument& d, const Json& tree) {
     const auto& t = d.topology_awareness;
     if (!t.enable_numa_binding && !t.numa_binding_policy) return {};
-    const NumaPolicy policy = t.numa_binding_policy ? *t.numa_binding_policy
-                              : *t.enable_numa_binding ? NumaPolicy::best_effort : NumaPolicy::none;
-    if (t.enable_numa_binding && t.numa_binding_policy && *t.enable_numa_binding == (policy == NumaPolicy::none))
-        return fail(Code::invalid, fmt::format("enable_numa_binding and the policy {} contradict each other", name_of(policy)),
-                    "topology_awareness.enable_numa_binding", "give one of them");
+    const NumaPolicy policy = t.numa_binding_policy    ? *t.numa_binding_policy
+                              : *t.enable_numa_binding ? NumaPolicy::best_effort
+                                                       : NumaPolicy::none;
+    if (t.enable_numa_binding && t.numa_binding_policy &&
+        *t.enable_numa_binding == (policy == NumaPolicy::none))
+        return fail(
+            Code::invalid,
+            fmt::format("enable_numa_binding and the policy {} contradict each other", name_of(policy)),
+            "topology_awareness.enable_numa_binding", "give one of them");
     if (member(tree, "numa_binding_policy") != nullptr && d.job.numa_binding_policy != policy)
-        return fail(Code::invalid, "topology_awareness says something else", "numa_binding_policy", "give one of them");
+        return fail(Code::invalid, "topology_awareness says something else", "numa_binding_policy",
+                    "give one of them");
     d.job.numa_binding_policy = policy;
     return {};
 }
 
 void round_memory(ScheduleDocument& d) {
     auto& memory = d.job.resources.gpu.memory;
-    const std::int64_t step = d.resource_profile.gpu_memory_granularity_mb.value_or(1), rest = memory.value % step;
+    const std::int64_t step = d.resource_profile.gpu_memory_granularity_mb.value_or(1),
+                       rest = memory.value % step;
     if (memory && rest != 0 && memory.value <= (std::int64_t{1} << 40)) memory.value += step - rest;
 }
 
 Result<void> check_texts(const ScheduleDocument& d) {
     CRATER_TRY_VOID(check_id(d.task_id, "task_id"));
     if (d.mode == RunMode::allocate)
-        return fail(Code::invalid, "allocation only is not offered by this version", "mode", "use run: Crater starts the task itself");
-    const struct { const std::string& text; std::string_view field; bool path; } texts[] = {
+        return fail(Code::invalid, "allocation only is not offered by this version", "mode",
+                    "use run: Crater starts the task itself");
+    const struct {
+        const std::string& text;
+        std::string_view field;
+        bool path;
+    } texts[] = {
         {d.task_type, "task_type", false},
         {d.model_config.name, "model_config.name", true},
         {d.model_config.precision, "model_config.precision", false},
@@ -106,13 +123,16 @@ Result<void> check_texts(const ScheduleDocument& d) {
             CRATER_TRY_VOID(check_name(row.text, row.field));
             continue;
         }
-        const bool control = std::any_of(row.text.begin(), row.text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+        const bool control = std::any_of(row.text.begin(), row.text.end(),
+                                         [](unsigned char c) { return c < 0x20 || c == 0x7f; });
         if (row.text.size() > 4096 || control)
-            return fail(Code::invalid, shown(row.text) + " is too long or holds a control character", std::string(row.field));
+            return fail(Code::invalid, shown(row.text) + " is too long or holds a control character",
+                        std::string(row.field));
     }
     if (d.data_config.io_pattern != IoPattern::unset && d.data_portrait.io_pattern != IoPattern::unset &&
         d.data_config.io_pattern != d.data_portrait.io_pattern)
-        return fail(Code::invalid, "data_config.io_pattern says something else", "data_portrait.io_pattern", "give one of them");
+        return fail(Code::invalid, "data_config.io_pattern says something else", "data_portrait.io_pattern",
+                    "give one of them");
     return {};
 }
 
@@ -121,7 +141,8 @@ void add_environment(ScheduleDocument& d) {
     const auto add = [&](const char* name, std::string value) {
         if (!value.empty()) d.job.env.emplace(name, std::move(value));
     };
-    const IoPattern pattern = d.data_config.io_pattern != IoPattern::unset ? d.data_config.io_pattern : d.data_portrait.io_pattern;
+    const IoPattern pattern =
+        d.data_config.io_pattern != IoPattern::unset ? d.data_config.io_pattern : d.data_portrait.io_pattern;
     add("CRATER_TASK_TYPE", d.task_type);
     add("CRATER_MODEL_NAME", d.model_config.name);
     add("CRATER_PRECISION", d.model_config.precision);
@@ -151,11 +172,15 @@ Result<void> take_template(ScheduleDocument& d, const Json& tree, const Template
         std::string with, known;
         for (const auto& [name, form] : templates) with += (with.empty() ? "" : ", ") + name;
         for (const auto& row : task_types()) known += (known.empty() ? "" : ", ") + std::string(row.name);
-        return fail(Code::invalid,
-                    fmt::format("the document brings neither command nor image, and {}; task types with a template: {}; known task types: {}",
-                                d.task_type.empty() ? "no task_type" : "its task_type " + shown(d.task_type) + " has no template",
-                                with.empty() ? "none" : with, known),
-                    "task_type", "give a command or an image, or add a template under alldata.templates of the scheduler's configuration");
+        return fail(
+            Code::invalid,
+            fmt::format(
+                "the document brings neither command nor image, and {}; task types with a template: {}; known task types: {}",
+                d.task_type.empty() ? "no task_type"
+                                    : "its task_type " + shown(d.task_type) + " has no template",
+                with.empty() ? "none" : with, known),
+            "task_type",
+            "give a command or an image, or add a template under alldata.templates of the scheduler's configuration");
     }
     CRATER_TRY(filled, fill(found->second, references_of(tree), d.task_type));
     d.job.image = std::move(filled.image);
@@ -193,7 +218,8 @@ Result<ScheduleRequest> read_schedule(std::string_view json, const Templates& te
         good.error().field = as_written(tree, good.error().field);
         return fail(std::move(good.error()));
     }
-    return ScheduleRequest{std::move(read->task_id), std::move(read->task_type), std::move(read->job), codec::canonical(tree)};
+    return ScheduleRequest{std::move(read->task_id), std::move(read->task_type), std::move(read->job),
+                           codec::canonical(tree)};
 }
 
 }  // namespace crater::api

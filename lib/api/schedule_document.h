@@ -1,5 +1,5 @@
-// AllData's training document and the portal form (SPEC 10.1) as one described struct. Everything that a job file may say at its top may
-// stand here too; the two documents differ in where they put their resources.
+// AllData's training document and the portal form (SPEC 10.1) as one described struct. Everything that a job
+// file may say at its top may stand here too; the two documents differ in where they put their resources.
 #pragma once
 
 #include <optional>
@@ -46,8 +46,9 @@ struct ModelConfig {
 template <class V>
 void describe(V& v, ModelConfig& m) {
     v.field("name", m.name, "Model; the task sees CRATER_MODEL_NAME.");
-    v.field("precision", m.precision,
-            "fp32, fp16, bf16, int8, int4 or fp8; the task sees CRATER_PRECISION, and its cards must have it in their tensor cores.");
+    v.field(
+        "precision", m.precision,
+        "fp32, fp16, bf16, int8, int4 or fp8; the task sees CRATER_PRECISION, and its cards must have it in their tensor cores.");
     v.field("quantization", m.quantization, "Quantization; the task sees CRATER_QUANTIZATION.");
 }
 
@@ -70,7 +71,8 @@ struct TaskPortrait {
 template <class V>
 void describe(V& v, TaskPortrait& t) {
     v.field("model_family", t.model_family, "Family of the model; the task sees CRATER_MODEL_FAMILY.");
-    v.field("parameters", t.parameters, "Parameters of the model, as 8B; the task sees CRATER_MODEL_PARAMETERS.");
+    v.field("parameters", t.parameters,
+            "Parameters of the model, as 8B; the task sees CRATER_MODEL_PARAMETERS.");
     v.field("stage", t.stage, "pretrain, lora, rlhf, ...; the task sees CRATER_STAGE.");
 }
 
@@ -101,7 +103,8 @@ struct ResourceProfile {
 };
 template <class V>
 void describe(V& v, ResourceProfile& r) {
-    v.field("gpu_memory_granularity_mb", r.gpu_memory_granularity_mb, "The request per card is rounded up to a multiple of it, in MiB.",
+    v.field("gpu_memory_granularity_mb", r.gpu_memory_granularity_mb,
+            "The request per card is rounded up to a multiple of it, in MiB.",
             {.minimum = 1, .maximum = 1 << 20});
 }
 
@@ -114,8 +117,10 @@ struct Sla {
 template <class V>
 void describe(V& v, Sla& s) {
     v.field("max_queue_time", s.max_queue_time, "Longest wait wanted.");
-    v.field("min_gpu_utilization_percent", s.min_gpu_utilization_percent, "Least GPU use expected.", {.minimum = 0, .maximum = 100});
-    v.field("min_resources", s.min_resources, "What a smaller start must still have; this version starts only whole, so as requested.");
+    v.field("min_gpu_utilization_percent", s.min_gpu_utilization_percent, "Least GPU use expected.",
+            {.minimum = 0, .maximum = 100});
+    v.field("min_resources", s.min_resources,
+            "What a smaller start must still have; this version starts only whole, so as requested.");
     v.field("fault_tolerance", s.fault_tolerance, "preemptible or none.");
 }
 
@@ -134,12 +139,15 @@ struct ScheduleDocument {
 };
 template <class V>
 void describe(V& v, ScheduleDocument& d) {
-    v.field("task_id", d.task_id, "The caller's id; the same document again is the same task.", {.required = true});
-    v.field("task_type", d.task_type, "Kind of work, and which template runs when there is no command and no image.");
+    v.field("task_id", d.task_id, "The caller's id; the same document again is the same task.",
+            {.required = true});
+    v.field("task_type", d.task_type,
+            "Kind of work, and which template runs when there is no command and no image.");
     v.field("mode", d.mode, "run; allocate is not offered yet.");
     v.field("model_config", d.model_config, "Model.");
     v.field("data_config", d.data_config, "Data.");
-    v.field("resource_requirements", d.resource_requirements, "What the task needs; the portal form says `resources`.");
+    v.field("resource_requirements", d.resource_requirements,
+            "What the task needs; the portal form says `resources`.");
     v.field("task_portrait", d.task_portrait, "What is known of the task.");
     v.field("data_portrait", d.data_portrait, "What is known of its data.");
     v.field("topology_awareness", d.topology_awareness, "Where cores and memory are taken.");

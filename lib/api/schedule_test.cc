@@ -24,7 +24,9 @@ ScheduleRequest read(const std::string& name, const Templates& templates = {}) {
 }
 
 TEST(Schedule, training_document_becomes_a_job) {
-    const auto r = read("llama3.json", {{"llm_finetune", {"", {{"finetune", "{{train_dataset}}", "--lr=1"}}, {{"M", "{{model_name}}"}}}}});
+    const auto r = read(
+        "llama3.json",
+        {{"llm_finetune", {"", {{"finetune", "{{train_dataset}}", "--lr=1"}}, {{"M", "{{model_name}}"}}}}});
     EXPECT_EQ(r.task_id, "train-llama3-8b-20240520-001");
     EXPECT_EQ(r.task_type, "llm_finetune");
     EXPECT_EQ(r.spec.name, r.task_id);
@@ -80,7 +82,10 @@ TEST(Schedule, equal_documents_are_equal_and_others_are_not) {
 }
 
 TEST(Schedule, fault_tolerance_is_preemptible) {
-    const auto with = [](const char* sla) { return read_schedule(R"({"task_id":"t","command":["true"],"sla":{"fault_tolerance":)" + std::string(sla) + "}}", {}); };
+    const auto with = [](const char* sla) {
+        return read_schedule(
+            R"({"task_id":"t","command":["true"],"sla":{"fault_tolerance":)" + std::string(sla) + "}}", {});
+    };
     EXPECT_EQ(with("\"preemptible\"")->spec.preemptible, true);
     EXPECT_EQ(with("\"none\"")->spec.preemptible, false);
     EXPECT_EQ(with("null")->spec.preemptible, std::nullopt);
@@ -97,8 +102,11 @@ Result<Template> filled(std::vector<std::string> argv, const Json& document) {
 }
 
 TEST(Template, arguments_of_a_list_stay_one_argument) {
-    const auto out = filled({"train", "{{train_dataset}}", "--model={{ model_name }}", "{{data_config.train_dataset}}"},
-                            {{"data_config", {{"train_dataset", "s3://a b/$(rm -rf /)'; x"}}}, {"modelConfig", {{"name", "{{task_id}}"}}}, {"task_id", "t"}});
+    const auto out =
+        filled({"train", "{{train_dataset}}", "--model={{ model_name }}", "{{data_config.train_dataset}}"},
+               {{"data_config", {{"train_dataset", "s3://a b/$(rm -rf /)'; x"}}},
+                {"modelConfig", {{"name", "{{task_id}}"}}},
+                {"task_id", "t"}});
     ASSERT_TRUE(out) << out.error().text();
     EXPECT_EQ(out->command.argv[1], "s3://a b/$(rm -rf /)'; x");
     EXPECT_EQ(out->command.argv[2], "--model={{task_id}}");  // a value is not searched again
@@ -111,15 +119,17 @@ TEST(Template, words_for_a_shell_are_quoted) {
     ASSERT_TRUE(out) << out.error().text();
     EXPECT_EQ(out->command.argv[2], R"(exec train --data='it'\''s $(reboot); `x`' --n "$N")");
     const Json plain{{"data_config", {{"train_dataset", "s3://bucket/train/"}}}};
-    EXPECT_EQ(filled({"bash", "-lc", "cat \"{{train_dataset}}\""}, plain)->command.argv[2], "cat \"s3://bucket/train/\"");
+    EXPECT_EQ(filled({"bash", "-lc", "cat \"{{train_dataset}}\""}, plain)->command.argv[2],
+              "cat \"s3://bucket/train/\"");
 }
 
 TEST(Template, refuses_what_cannot_be_quoted) {
     const Json evil{{"data_config", {{"train_dataset", "a b"}}}};
-    for (const char* text : {"cat \"{{train_dataset}}\"", "cat '{{train_dataset}}'", "echo $(cat {{train_dataset}})", "echo `cat {{train_dataset}}`",
-                             "cat <<X\n{{train_dataset}}\nX", "eval cat {{train_dataset}}", "# don't\ncat {{train_dataset}}",
-                             "echo $'it\\'s' {{train_dataset}}", "echo \\{{train_dataset}}", "ssh host cat {{train_dataset}}",
-                             "echo \"${X:-\"} {{train_dataset}}"}) {
+    for (const char* text :
+         {"cat \"{{train_dataset}}\"", "cat '{{train_dataset}}'", "echo $(cat {{train_dataset}})",
+          "echo `cat {{train_dataset}}`", "cat <<X\n{{train_dataset}}\nX", "eval cat {{train_dataset}}",
+          "# don't\ncat {{train_dataset}}", "echo $'it\\'s' {{train_dataset}}", "echo \\{{train_dataset}}",
+          "ssh host cat {{train_dataset}}", "echo \"${X:-\"} {{train_dataset}}"}) {
         const auto out = filled({"/bin/sh", "-c", text}, evil);
         if (out) {
             ADD_FAILURE() << text << " -> " << out->command.argv[2];
@@ -130,7 +140,8 @@ TEST(Template, refuses_what_cannot_be_quoted) {
 }
 
 TEST(Template, refuses_a_field_that_the_document_lacks) {
-    const auto r = read_schedule(R"({"task_id":"t","task_type":"training"})", {{"training", {"", {{"train", "{{train_dataset}}"}}, {}}}});
+    const auto r = read_schedule(R"({"task_id":"t","task_type":"training"})",
+                                 {{"training", {"", {{"train", "{{train_dataset}}"}}, {}}}});
     ASSERT_FALSE(r);
     EXPECT_EQ(r.error().field, "train_dataset");
     EXPECT_EQ(r.error().code, Code::invalid);

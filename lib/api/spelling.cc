@@ -38,15 +38,18 @@ constexpr std::array keys{
     Spelling{"read_mbps_min", "bandwidth_mbps"},
     Spelling{"iops_stability_ratio", "ssd_iops_stability_ratio"},
 };
-constexpr std::array units{"_mb", "_gb", "_tb", "_kb", "_mib", "_gib", "_tib", "_kib", "_bytes", "_mbps", "_gbps", "_ms", "_seconds",
-                           "_minutes", "_hours", "_days", "_us", "_min", "_max"};
+constexpr std::array units{"_mb",    "_gb",    "_tb",   "_kb",   "_mib", "_gib",     "_tib",
+                           "_kib",   "_bytes", "_mbps", "_gbps", "_ms",  "_seconds", "_minutes",
+                           "_hours", "_days",  "_us",   "_min",  "_max"};
 
 const Json* find(const Json& object, std::string_view name, std::string& written) {
     for (auto it = object.begin(); it != object.end(); ++it) {
         const std::string key = snake_case(it.key());
         bool match = key == name;
         for (const auto& row : keys) match = match || (row.name == name && row.written == key);
-        for (const std::string_view unit : units) match = match || (key.size() == name.size() + unit.size() && key.starts_with(name) && key.ends_with(unit));
+        for (const std::string_view unit : units)
+            match = match ||
+                    (key.size() == name.size() + unit.size() && key.starts_with(name) && key.ends_with(unit));
         if (!match || it->is_null()) continue;
         written = key;
         return &*it;
@@ -59,7 +62,8 @@ std::optional<std::string> resolve(const Json& tree, std::string_view field) {
     std::string out;
     while (!field.empty()) {
         const auto end = std::min(field.find('.'), field.size());
-        const std::string_view part = field.substr(0, end), name = part.substr(0, std::min(part.find('['), part.size()));
+        const std::string_view part = field.substr(0, end),
+                               name = part.substr(0, std::min(part.find('['), part.size()));
         field.remove_prefix(std::min(end + 1, field.size()));
         if (!at->is_object()) return std::nullopt;
         std::string written;
@@ -67,7 +71,8 @@ std::optional<std::string> resolve(const Json& tree, std::string_view field) {
         if (at == nullptr) return std::nullopt;
         out += (out.empty() ? "" : ".") + written + std::string(part.substr(name.size()));
         if (part.size() > name.size()) {
-            const auto index = static_cast<std::size_t>(std::strtoul(std::string(part.substr(name.size() + 1)).c_str(), nullptr, 10));
+            const auto index = static_cast<std::size_t>(
+                std::strtoul(std::string(part.substr(name.size() + 1)).c_str(), nullptr, 10));
             if (at->is_array()) {
                 if (index >= at->size()) return std::nullopt;
                 at = &(*at)[index];
@@ -77,16 +82,22 @@ std::optional<std::string> resolve(const Json& tree, std::string_view field) {
     return out;
 }
 
-std::string parent(std::string_view field) { return std::string(field.substr(0, std::min(field.rfind('.'), field.size()))); }
+std::string parent(std::string_view field) {
+    return std::string(field.substr(0, std::min(field.rfind('.'), field.size())));
+}
 
 struct NotOffered {
     std::string_view field, instead;
 };
 constexpr std::array not_offered{
-    NotOffered{"resources.gpu.gpu_ids", "Crater chooses the cards; leave it out, or name nodes in node.include"},
-    NotOffered{"resources.gpu.gpu_id", "Crater chooses the cards; leave it out, or name nodes in node.include"},
-    NotOffered{"resource_requirements.gpu.gpu_ids", "Crater chooses the cards; leave it out, or name nodes in node.include"},
-    NotOffered{"resource_requirements.gpu.gpu_id", "Crater chooses the cards; leave it out, or name nodes in node.include"},
+    NotOffered{"resources.gpu.gpu_ids",
+               "Crater chooses the cards; leave it out, or name nodes in node.include"},
+    NotOffered{"resources.gpu.gpu_id",
+               "Crater chooses the cards; leave it out, or name nodes in node.include"},
+    NotOffered{"resource_requirements.gpu.gpu_ids",
+               "Crater chooses the cards; leave it out, or name nodes in node.include"},
+    NotOffered{"resource_requirements.gpu.gpu_id",
+               "Crater chooses the cards; leave it out, or name nodes in node.include"},
     NotOffered{"gpu_ids", "Crater chooses the cards; leave it out, or name nodes in node.include"},
     NotOffered{"gpu_id", "Crater chooses the cards; leave it out, or name nodes in node.include"},
     NotOffered{"replicas", "submit a job of type inference for each"},
@@ -102,12 +113,15 @@ constexpr std::array not_offered{
 }  // namespace
 
 std::string as_written(const Json& tree, std::string_view field) {
-    constexpr std::size_t enough = 300;  // a key of the document may be of any length, and hold any number of dots
+    // a key of the document may be of any length, and hold any number of dots
+    constexpr std::size_t enough = 300;
     if (field.size() > enough) return fmt::format("{}...", field.substr(0, enough));
     if (auto found = resolve(tree, field)) return *found;
     for (const auto& row : places)
         if (field.starts_with(row.name) && (field.size() == row.name.size() || field[row.name.size()] == '.'))
-            if (auto found = resolve(tree, std::string(row.written) + std::string(field.substr(row.name.size())))) return *found;
+            if (auto found =
+                    resolve(tree, std::string(row.written) + std::string(field.substr(row.name.size()))))
+                return *found;
     // Not there: then at least its parent is named as it was written.
     if (field.find('.') == std::string_view::npos) return std::string(field);
     const std::string above = parent(field);
@@ -129,7 +143,8 @@ Result<void> refuse_not_offered(const Json& tree) {
             at = next;
         }
         if (at != nullptr)
-            return fail(Code::invalid, std::string(row.field) + " is not offered by this version", std::string(row.field), std::string(row.instead));
+            return fail(Code::invalid, std::string(row.field) + " is not offered by this version",
+                        std::string(row.field), std::string(row.instead));
     }
     return {};
 }

@@ -12,7 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
 }
 // Means the same to a shell in any place.
 bool is_plain(std::string_view value) {
@@ -42,12 +43,13 @@ std::string one_word(std::string_view value) {
     return out + "'";
 }
 
-// Follows a shell over the fixed text of a template: whether a quoted word may stand here. What is read by a second shell, or by rules
-// that we do not follow, makes the rest of the text unclear.
+// Follows a shell over the fixed text of a template: whether a quoted word may stand here. What is read by a
+// second shell, or by rules that we do not follow, makes the rest of the text unclear.
 class Quotes {
   public:
     explicit Quotes(std::string_view text) {
-        for (const std::string_view word : {"eval", "ssh", "<<"}) unclear_ = unclear_ || text.find(word) != std::string_view::npos;
+        for (const std::string_view word : {"eval", "ssh", "<<"})
+            unclear_ = unclear_ || text.find(word) != std::string_view::npos;
     }
     void step(std::string_view text, std::size_t at) {
         const char c = text[at];
@@ -63,7 +65,9 @@ class Quotes {
         } else if (c == '#') {
             unclear_ = true;  // perhaps a comment, with an apostrophe in it
         }
-        if (quote_ != '\'' && (c == '`' || (c == '$' && at + 1 < text.size() && std::string_view("({'\"").find(text[at + 1]) != std::string_view::npos)))
+        if (quote_ != '\'' &&
+            (c == '`' || (c == '$' && at + 1 < text.size() &&
+                          std::string_view("({'\"").find(text[at + 1]) != std::string_view::npos)))
             unclear_ = true;
     }
     bool may_quote() const { return quote_ == 0 && !skip_ && !unclear_; }
@@ -73,7 +77,8 @@ class Quotes {
     bool skip_ = false, unclear_ = false;
 };
 
-Result<std::string> fill_text(std::string_view text, bool shell, const References& references, std::string_view task_type) {
+Result<std::string> fill_text(std::string_view text, bool shell, const References& references,
+                              std::string_view task_type) {
     std::string out;
     Quotes quotes(text);
     for (std::size_t at = 0; at < text.size();) {
@@ -86,8 +91,9 @@ Result<std::string> fill_text(std::string_view text, bool shell, const Reference
         at += reference.length;
         const auto found = references.find(reference.name);
         if (found == references.end())
-            return fail(Code::invalid, "the template of " + shown(task_type) + " needs it, and the document does not say it", reference.name,
-                        "add it, or give a command");
+            return fail(Code::invalid,
+                        "the template of " + shown(task_type) + " needs it, and the document does not say it",
+                        reference.name, "add it, or give a command");
         const std::string& value = found->second;
         if (value.find('\0') != std::string::npos) return fail(Code::invalid, "it holds NUL", reference.name);
         if (!shell || is_plain(value)) {
@@ -95,8 +101,12 @@ Result<std::string> fill_text(std::string_view text, bool shell, const Reference
         } else if (quotes.may_quote()) {
             out += one_word(value);
         } else {
-            return fail(Code::invalid, shown(value) + " cannot be quoted safely where the template of " + shown(task_type) + " uses it",
-                        reference.name, "use letters, digits and . _ - / : @ % + , only; or let the template use it outside quotes");
+            return fail(
+                Code::invalid,
+                shown(value) + " cannot be quoted safely where the template of " + shown(task_type) +
+                    " uses it",
+                reference.name,
+                "use letters, digits and . _ - / : @ % + , only; or let the template use it outside quotes");
         }
     }
     return out;
@@ -110,7 +120,8 @@ bool read_by_shell(const std::vector<std::string>& argv, std::size_t at) {
     if (flag.size() < 2 || flag[0] != '-' || flag[1] == '-' || flag.back() != 'c') return false;
     for (std::size_t i = 0; i + 1 < at; ++i) {
         const std::string_view word = argv[i];
-        const std::string_view name = word.substr(word.rfind('/') == std::string_view::npos ? 0 : word.rfind('/') + 1);
+        const std::string_view name =
+            word.substr(word.rfind('/') == std::string_view::npos ? 0 : word.rfind('/') + 1);
         if (std::find(shells.begin(), shells.end(), name) != shells.end()) return true;
     }
     return false;
@@ -138,7 +149,8 @@ References references_of(const Json& document) {
     for (const std::string_view part : {"model_config.", "data_config.", "task_portrait.", "data_portrait."})
         for (const auto& [path, value] : out)
             if (path.starts_with(part)) brief.emplace(path.substr(part.size()), value);
-    if (const auto name = out.find("model_config.name"); name != out.end()) brief.emplace("model_name", name->second);
+    if (const auto name = out.find("model_config.name"); name != out.end())
+        brief.emplace("model_name", name->second);
     brief.erase("name");
     out.merge(brief);
     return out;

@@ -102,8 +102,8 @@ Result<Level> parse_level(std::string_view text) {
         if (level_names[i] == text) return static_cast<Level>(i);
     if (text == "warn") return Level::warning;
     const std::string near = nearest(text, level_names);
-    return fail(Code::invalid, shown(text) + " is not a log level; allowed: debug, info, warning, error", "log_level",
-                near.empty() ? "" : "did you mean \"" + near + "\"?");
+    return fail(Code::invalid, shown(text) + " is not a log level; allowed: debug, info, warning, error",
+                "log_level", near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 bool enabled(Level level) { return level >= lowest.load(std::memory_order_relaxed); }

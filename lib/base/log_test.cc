@@ -1,7 +1,6 @@
-#include "crater/base/log_level.h"
-
 #include <gtest/gtest.h>
 
+#include "crater/base/log_level.h"
 #include "log_line.h"
 
 namespace crater::log {

@@ -96,13 +96,15 @@ void fill(Layout& layout, const Type& type) {
         &context);
 }
 
-void collect_problems(const Type& type, const std::string& prefix, std::set<const Type*>& seen, std::vector<std::string>& out) {
+void collect_problems(const Type& type, const std::string& prefix, std::set<const Type*>& seen,
+                      std::vector<std::string>& out) {
     if (!seen.insert(&type).second) return;
     const Layout& layout = layout_of(type);
     for (std::size_t i = 0; i < layout.slots.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if ((layout.slots[i].key ^ layout.slots[j].key) >> 2 == 0)
-                out.push_back(prefix + std::string(layout.slots[i].name) + ": has the key of " + std::string(layout.slots[j].name));
+                out.push_back(prefix + std::string(layout.slots[i].name) + ": has the key of " +
+                              std::string(layout.slots[j].name));
     struct Context {
         const Type& type;
         const std::string& prefix;
@@ -114,7 +116,8 @@ void collect_problems(const Type& type, const std::string& prefix, std::set<cons
             const auto& to = *static_cast<Context*>(c);
             for (const auto& info : FieldList(to.type, object, true).fields) {
                 const std::string path = to.prefix + std::string(info.name);
-                if (info.type->kind == Kind::optional && info.type->size(info.member) > 0) to.out.push_back(path + ": is optional and has a default");
+                if (info.type->kind == Kind::optional && info.type->size(info.member) > 0)
+                    to.out.push_back(path + ": is optional and has a default");
                 if (info.type->kind == Kind::structure) {
                     std::string here, alone;
                     detail::write_binary(here, info.member, *info.type);
@@ -130,7 +133,8 @@ void collect_problems(const Type& type, const std::string& prefix, std::set<cons
                         &fresh);
                     if (here != alone) to.out.push_back(path + ": has other defaults here than by itself");
                 }
-                if (const Type& inner = innermost(*info.type); inner.kind == Kind::structure) collect_problems(inner, path + ".", to.seen, to.out);
+                if (const Type& inner = innermost(*info.type); inner.kind == Kind::structure)
+                    collect_problems(inner, path + ".", to.seen, to.out);
             }
         },
         &context);

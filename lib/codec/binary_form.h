@@ -1,4 +1,5 @@
-// The binary form on the inside: how a struct's fields become keys and forms, and the bytes of one field. What it looks like: crater/codec/binary.h.
+// The binary form on the inside: how a struct's fields become keys and forms, and the bytes of one field.
+// What it looks like: crater/codec/binary.h.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +97,8 @@ struct Input {
     std::uint64_t little_endian(std::size_t count) {
         if (rest.size() < count) return stop();
         std::uint64_t value = 0;
-        for (std::size_t i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+        for (std::size_t i = 0; i < count; ++i)
+            value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
         rest.remove_prefix(count);
         return value;
     }
@@ -109,10 +111,14 @@ struct Input {
     }
     Found content(std::uint32_t form) {
         Found out;
-        if (form == varint) out.bits = number();
-        else if (form == fixed) out.bits = little_endian(8);
-        else if (form == sized) out.bytes = text();
-        else stop();
+        if (form == varint)
+            out.bits = number();
+        else if (form == fixed)
+            out.bits = little_endian(8);
+        else if (form == sized)
+            out.bytes = text();
+        else
+            stop();
         return out;
     }
     std::uint64_t stop() {

@@ -34,7 +34,8 @@ Result<std::string_view> binary_text(std::string_view value, std::initializer_li
     CRATER_TRY(out, fields_of(value));
     for (const auto name : path) {
         std::string_view found;
-        CRATER_TRY_VOID(each_field(out, [&, wanted = key_of(name, sized)](std::uint32_t key, std::string_view content, std::string_view) {
+        CRATER_TRY_VOID(each_field(out, [&, wanted = key_of(name, sized)](
+                                            std::uint32_t key, std::string_view content, std::string_view) {
             if (key == wanted) found = content;
         }));
         out = found;
@@ -45,7 +46,8 @@ Result<std::string_view> binary_text(std::string_view value, std::initializer_li
 Result<std::optional<std::string>> binary_part(std::string_view value, std::string_view name) {
     std::optional<std::string> out;
     CRATER_TRY(fields, fields_of(value));
-    CRATER_TRY_VOID(each_field(fields, [&, wanted = key_of(name, sized)](std::uint32_t key, std::string_view content, std::string_view) {
+    CRATER_TRY_VOID(each_field(fields, [&, wanted = key_of(name, sized)](
+                                           std::uint32_t key, std::string_view content, std::string_view) {
         if (key != wanted) return;
         out.emplace().reserve(content.size() + 1);
         *out += version;

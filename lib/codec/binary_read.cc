@@ -18,7 +18,8 @@ class BinaryReader final : public Visitor {
         Error error;
     };
     // False: the run has failed, and its error is at the path below this object.
-    static bool read(std::string_view bytes, void* object, const Type& type, Layout& layout, Run& run, int depth) {
+    static bool read(std::string_view bytes, void* object, const Type& type, Layout& layout, Run& run,
+                     int depth) {
         if (depth > depth_max) return refuse(run, "nested deeper than " + std::to_string(depth_max));
         BinaryReader reader(layout, run, depth);
         if (!reader.split(bytes)) return false;
@@ -28,19 +29,23 @@ class BinaryReader final : public Visitor {
     }
 
   protected:
-    void on_field(std::string_view name, void* member, const Type& type, std::string_view, const FieldOptions& options) override {
+    void on_field(std::string_view name, void* member, const Type& type, std::string_view,
+                  const FieldOptions& options) override {
         if (run_.failed) return;
         const Layout::Slot& slot = layout_.find(next_, name);
         Found* const found = take(slot.key);
         if (found == nullptr) return;
-        if ((found->key & 3) != (slot.key & 3)) refuse(run_, "the stored field has another type");
-        else if (get(*found, member, type, slot.child, options, run_, depth_)) return;
+        if ((found->key & 3) != (slot.key & 3))
+            refuse(run_, "the stored field has another type");
+        else if (get(*found, member, type, slot.child, options, run_, depth_))
+            return;
         std::string& field = run_.error.field;
         field = std::string(name) + (field.empty() || field.front() == '[' ? "" : ".") + field;
     }
 
   private:
-    BinaryReader(Layout& layout, Run& run, int depth) : Visitor(true), layout_(layout), run_(run), depth_(depth) {}
+    BinaryReader(Layout& layout, Run& run, int depth)
+        : Visitor(true), layout_(layout), run_(run), depth_(depth) {}
 
     static bool refuse(Run& run, std::string message, std::string hint = {}) {
         run.failed = true;
@@ -88,11 +93,13 @@ class BinaryReader final : public Visitor {
                 }
     }
 
-    static bool get(const Found& found, void* object, const Type& type, Layout* layout, const FieldOptions& options, Run& run, int depth) {
+    static bool get(const Found& found, void* object, const Type& type, Layout* layout,
+                    const FieldOptions& options, Run& run, int depth) {
         switch (type.kind) {
             case Kind::text: static_cast<std::string*>(object)->assign(found.bytes); return true;
             case Kind::boolean:
-                if (found.bits > 1) return refuse(run, "found " + std::to_string(found.bits) + "; allowed: 0, 1");
+                if (found.bits > 1)
+                    return refuse(run, "found " + std::to_string(found.bits) + "; allowed: 0, 1");
                 *static_cast<bool*>(object) = found.bits == 1;
                 return true;
             case Kind::real: {
@@ -124,17 +131,23 @@ class BinaryReader final : public Visitor {
         return !in_range_checked(options) || (value >= options.minimum && value <= options.maximum);
     }
     static bool out_of_range(const std::string& value, const FieldOptions& options, Run& run) {
-        return refuse(run, "found " + value + "; allowed: " + decimal_text(options.minimum) + " to " + decimal_text(options.maximum));
+        return refuse(run, "found " + value + "; allowed: " + decimal_text(options.minimum) + " to " +
+                               decimal_text(options.maximum));
     }
 
-    static bool get_number(std::uint64_t bits, void* object, const Type& type, const FieldOptions& options, Run& run) {
+    static bool get_number(std::uint64_t bits, void* object, const Type& type, const FieldOptions& options,
+                           Run& run) {
         const bool natural = is_unsigned(type);
         const std::int64_t value = natural ? static_cast<std::int64_t>(bits) : unzigzag(bits);
         const auto as_double = natural ? static_cast<double>(bits) : static_cast<double>(value);
         const auto text = [&] { return natural ? std::to_string(bits) : std::to_string(value); };
         if (type.kind == Kind::integer) {
-            const bool fits = natural ? bits <= type.highest : value >= type.lowest && (value < 0 || static_cast<std::uint64_t>(value) <= type.highest);
-            if (!fits) return refuse(run, "found " + text() + "; allowed: " + std::to_string(type.lowest) + " to " + std::to_string(type.highest));
+            const bool fits = natural ? bits <= type.highest
+                                      : value >= type.lowest &&
+                                            (value < 0 || static_cast<std::uint64_t>(value) <= type.highest);
+            if (!fits)
+                return refuse(run, "found " + text() + "; allowed: " + std::to_string(type.lowest) + " to " +
+                                       std::to_string(type.highest));
         } else if (type.kind != Kind::instant && value < 0) {
             return refuse(run, "found " + text() + "; allowed: 0 or more");
         }
@@ -152,7 +165,8 @@ class BinaryReader final : public Visitor {
         for (const auto& known : names)
             if (!known.empty()) allowed += (allowed.empty() ? "" : ", ") + known;
         const std::string near = nearest(name, names);
-        return refuse(run, "found " + shown(name) + "; allowed: " + allowed, near.empty() ? "" : "did you mean \"" + near + "\"?");
+        return refuse(run, "found " + shown(name) + "; allowed: " + allowed,
+                      near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
 
     // An error of the type's own reader.
@@ -163,8 +177,10 @@ class BinaryReader final : public Visitor {
         return false;
     }
 
-    // Equal bytes are equal objects. Those of another version may say the same in other bytes; they are just not shared.
-    static bool get_shared(const Found& found, void* object, const Type& type, Layout* layout, const FieldOptions& options, Run& run, int depth) {
+    // Equal bytes are equal objects. Those of another version may say the same in other bytes; they are just
+    // not shared.
+    static bool get_shared(const Found& found, void* object, const Type& type, Layout* layout,
+                           const FieldOptions& options, Run& run, int depth) {
         const std::uint64_t hash = hash64(found.bytes);
         const auto [begin, end] = run.pool->by_hash_.equal_range(hash);
         for (auto it = begin; it != end; ++it) {
@@ -199,7 +215,8 @@ class BinaryReader final : public Visitor {
         return form == form_of(element) || refuse(run, "the stored items have another type");
     }
 
-    static bool get_list(std::string_view bytes, void* object, const Type& type, Layout* layout, const FieldOptions& options, Run& run, int depth) {
+    static bool get_list(std::string_view bytes, void* object, const Type& type, Layout* layout,
+                         const FieldOptions& options, Run& run, int depth) {
         Input in{bytes};
         std::uint64_t count = 0;
         if (!items(in, *type.element, count, run)) return false;
@@ -215,7 +232,8 @@ class BinaryReader final : public Visitor {
         return in.rest.empty() || torn(run);
     }
 
-    static bool get_map(std::string_view bytes, void* object, const Type& type, Layout* layout, const FieldOptions& options, Run& run, int depth) {
+    static bool get_map(std::string_view bytes, void* object, const Type& type, Layout* layout,
+                        const FieldOptions& options, Run& run, int depth) {
         Input in{bytes};
         std::uint64_t count = 0;
         if (!items(in, *type.element, count, run)) return false;
@@ -224,7 +242,8 @@ class BinaryReader final : public Visitor {
             const std::string_view key = in.text();
             const Found found = item(in, form_of(*type.element));
             if (!in.good) return torn(run);
-            if (get(found, type.insert(object, std::string(key)), *type.element, layout, options, run, depth)) continue;
+            if (get(found, type.insert(object, std::string(key)), *type.element, layout, options, run, depth))
+                continue;
             at_item(shown(key), run);
             return false;
         }
@@ -240,8 +259,8 @@ class BinaryReader final : public Visitor {
 };
 
 std::size_t SharedPool::objects() const {
-    return static_cast<std::size_t>(
-        std::count_if(by_hash_.begin(), by_hash_.end(), [](const auto& entry) { return !entry.second.object.expired(); }));
+    return static_cast<std::size_t>(std::count_if(
+        by_hash_.begin(), by_hash_.end(), [](const auto& entry) { return !entry.second.object.expired(); }));
 }
 
 void SharedPool::add(std::uint64_t hash, Known known) {
@@ -252,15 +271,19 @@ void SharedPool::add(std::uint64_t hash, Known known) {
     by_hash_.emplace(hash, std::move(known));
 }
 
-bool is_binary(std::string_view bytes) { return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20; }
+bool is_binary(std::string_view bytes) {
+    return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20;
+}
 
 namespace detail {
 
 Result<void> read_binary(std::string_view bytes, void* object, const Type& type, SharedPool* pool) {
     if (bytes.empty()) return fail(Code::invalid, "the value is empty");
     if (bytes.front() != version)
-        return fail(Code::invalid, "the value has form " + std::to_string(static_cast<unsigned char>(bytes.front())) + "; this program reads form 1", {},
-                    is_binary(bytes) ? "use the version of Crater that wrote it" : "");
+        return fail(Code::invalid,
+                    "the value has form " + std::to_string(static_cast<unsigned char>(bytes.front())) +
+                        "; this program reads form 1",
+                    {}, is_binary(bytes) ? "use the version of Crater that wrote it" : "");
     BinaryReader::Run run{.pool = pool, .failed = false, .error = {}};
     if (BinaryReader::read(bytes.substr(1), object, type, layout_of(type), run, 0)) return {};
     return fail(std::move(run.error));

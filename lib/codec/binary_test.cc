@@ -36,9 +36,12 @@ TEST(Binary, any_struct_comes_back_the_same) {
     }
 }
 
-TEST(Binary, every_struct_of_the_tests_can_be_kept) { EXPECT_EQ(binary_problems<Job>(), std::vector<std::string>()); }
+TEST(Binary, every_struct_of_the_tests_can_be_kept) {
+    EXPECT_EQ(binary_problems<Job>(), std::vector<std::string>());
+}
 
-// Values as this version wrote them, byte by byte: stores hold such, so a change here needs a new number of the form.
+// Values as this version wrote them, byte by byte: stores hold such, so a change here needs a new number of
+// the form.
 struct EachForm {
     std::string text = "ab";
     std::int64_t below = -2;
@@ -64,8 +67,28 @@ void describe(V& v, EachForm& e) {
 TEST(Binary, the_form_stays_what_stores_hold) {
     // text, below, above, real, profile, list, map, mount with its source and read_only
     const std::string held =
-        "01" "4abd32" "026162" "70e177" "03" "c05d71" "ac02" "015250" "000000000000f83f" "eae4d5" "0d6d6f64656c2d6c6f6164696e67"
-        "a2dbc0" "0400020201" "5e9e41" "06020101" "6b0176" "6699a3" "0a" "ae128a" "022f61" "78c75c" "01";
+        "01"
+        "4abd32"
+        "026162"
+        "70e177"
+        "03"
+        "c05d71"
+        "ac02"
+        "015250"
+        "000000000000f83f"
+        "eae4d5"
+        "0d6d6f64656c2d6c6f6164696e67"
+        "a2dbc0"
+        "0400020201"
+        "5e9e41"
+        "06020101"
+        "6b0176"
+        "6699a3"
+        "0a"
+        "ae128a"
+        "022f61"
+        "78c75c"
+        "01";
     EXPECT_EQ(hex(write_binary(EachForm{})), held);
 }
 
@@ -177,9 +200,12 @@ void describe(V& v, Numbers& o) {
 }
 
 TEST(Binary, what_cannot_be_read_is_named_with_its_path) {
-    EXPECT_EQ(read_binary<New>(write_binary(Other{})).error().text(), "count: the stored field has another type");
-    EXPECT_EQ(read_binary<Strings>(write_binary(Numbers{})).error().text(), "mounts: the stored items have another type");
-    EXPECT_EQ(read_binary<New>(write_binary(Old{"", 2000, {}, false})).error().text(), "count: found 2000; allowed: 0 to 1000");
+    EXPECT_EQ(read_binary<New>(write_binary(Other{})).error().text(),
+              "count: the stored field has another type");
+    EXPECT_EQ(read_binary<Strings>(write_binary(Numbers{})).error().text(),
+              "mounts: the stored items have another type");
+    EXPECT_EQ(read_binary<New>(write_binary(Old{"", 2000, {}, false})).error().text(),
+              "count: found 2000; allowed: 0 to 1000");
     EXPECT_EQ(read_binary<New>("").error().text(), "the value is empty");
     EXPECT_EQ(read_binary<New>("\x02").error().text(),
               "the value has form 2; this program reads form 1 (use the version of Crater that wrote it)");
@@ -192,8 +218,9 @@ TEST(Binary, what_cannot_be_read_is_named_with_its_path) {
     job.spare->io_profile = sample::Profile::training;
     bytes = write_binary(job);
     bytes[bytes.find("training")] = 'T';
-    EXPECT_EQ(read_binary<Job>(bytes).error().text(),
-              "spare.io_profile: found \"Training\"; allowed: training, model-loading (did you mean \"training\"?)");
+    EXPECT_EQ(
+        read_binary<Job>(bytes).error().text(),
+        "spare.io_profile: found \"Training\"; allowed: training, model-loading (did you mean \"training\"?)");
     job = {};
     job.named["k"].source = "/a";
     job.mounts.resize(2);
@@ -201,10 +228,12 @@ TEST(Binary, what_cannot_be_read_is_named_with_its_path) {
     bytes = write_binary(job);
     ASSERT_EQ(bytes[bytes.find("/b") - 1], 2);
     bytes[bytes.find("/b") - 1] = 3;
-    EXPECT_EQ(read_binary<Job>(bytes).error().text(), "mounts[1]: the bytes end within a value or are none of ours");
+    EXPECT_EQ(read_binary<Job>(bytes).error().text(),
+              "mounts[1]: the bytes end within a value or are none of ours");
 }
 
-// Torn at every place, with any bit turned, and bytes of nobody: a value or an error with words, and never more than that.
+// Torn at every place, with any bit turned, and bytes of nobody: a value or an error with words, and never
+// more than that.
 TEST(Binary, any_bytes_give_a_value_or_an_error) {
     sample::Maker maker(12);
     SeededRng rng(13);
@@ -262,7 +291,8 @@ TEST(Binary, equal_shared_parts_become_one_object) {
     disk.iops = Iops(5);
     const Owner a{"a", std::make_shared<sample::Disk>(disk)}, b{"b", std::make_shared<sample::Disk>(disk)};
     disk.iops = Iops(6);
-    const Owner c{"c", std::make_shared<sample::Disk>(disk)}, none{"none", nullptr}, zero{"zero", std::make_shared<sample::Disk>()};
+    const Owner c{"c", std::make_shared<sample::Disk>(disk)}, none{"none", nullptr},
+        zero{"zero", std::make_shared<sample::Disk>()};
     SharedPool pool;
     const auto read = [&](const Owner& owner) { return *read_binary<Owner>(write_binary(owner), &pool); };
     const Owner a2 = read(a), b2 = read(b);
@@ -302,7 +332,9 @@ void describe(V& v, Clash& c) {
 }
 
 TEST(Binary, says_what_it_cannot_keep) {
-    EXPECT_EQ(binary_problems<Clash>(), (std::vector<std::string>{"preset: is optional and has a default", "inner: has other defaults here than by itself"}));
+    EXPECT_EQ(binary_problems<Clash>(),
+              (std::vector<std::string>{"preset: is optional and has a default",
+                                        "inner: has other defaults here than by itself"}));
 }
 
 }  // namespace

@@ -22,11 +22,13 @@ class BinaryWriter final : public Visitor {
     BinaryWriter(std::string& out, const Layout& layout) : Visitor(false), out_(out), layout_(layout) {}
 
   protected:
-    void on_field(std::string_view name, void* member, const Type& type, std::string_view, const FieldOptions&) override {
+    void on_field(std::string_view name, void* member, const Type& type, std::string_view,
+                  const FieldOptions&) override {
         const Layout::Slot& slot = layout_.find(next_, name);
         const bool structure = type.kind == Kind::structure;
         if (slot.may_be_absent && !structure && is_empty(member, type)) return;
-        CRATER_CHECK(type.kind != Kind::optional || type.size(member) > 0, "an optional with a default cannot be kept absent");
+        CRATER_CHECK(type.kind != Kind::optional || type.size(member) > 0,
+                     "an optional with a default cannot be kept absent");
         const std::size_t before = out_.size();
         for (const int shift : {0, 8, 16}) out_ += static_cast<char>(slot.key >> shift);
         put(out_, member, type, slot.child);
@@ -51,7 +53,8 @@ void put_sized(std::string& out, void* object, const Type& type, Layout* layout)
         case Kind::list:
             out += static_cast<char>(form_of(*type.element));
             append_varint(out, type.size(object));
-            for (std::size_t i = 0, n = type.size(object); i < n; ++i) put(out, type.at(object, i), *type.element, layout);
+            for (std::size_t i = 0, n = type.size(object); i < n; ++i)
+                put(out, type.at(object, i), *type.element, layout);
             return;
         default: {
             out += static_cast<char>(form_of(*type.element));

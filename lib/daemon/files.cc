@@ -10,7 +10,9 @@ namespace crater::daemon {
 
 Result<std::string> read_file(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail(errno == ENOENT ? Code::not_found : Code::unavailable, path + ": " + std::strerror(errno));
+    if (fd < 0)
+        return fail(errno == ENOENT ? Code::not_found : Code::unavailable,
+                    path + ": " + std::strerror(errno));
     std::string content;
     char piece[1 << 16];
     ssize_t got;
@@ -23,7 +25,8 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<std::string> read_secret(const std::string& path) {
     CRATER_TRY(content, read_file(path));
-    while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' ')) content.pop_back();
+    while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' '))
+        content.pop_back();
     if (content.empty()) return fail(Code::invalid, path + " is empty");
     return content;
 }
@@ -46,7 +49,8 @@ Result<void> write_file(const std::string& path, const std::string& content, uns
         }
         done += static_cast<std::size_t>(wrote);
     }
-    if (::fsync(fd) != 0 || ::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) return failed(errno);
+    if (::fsync(fd) != 0 || ::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+        return failed(errno);
     return {};
 }
 

@@ -14,13 +14,15 @@ namespace crater::daemon {
 
 std::string version() { return CRATER_VERSION; }
 
-Options parse(int argc, char** argv, const std::string& name, const std::string& purpose, const std::function<void(CLI::App&)>& extend) {
+Options parse(int argc, char** argv, const std::string& name, const std::string& purpose,
+              const std::function<void(CLI::App&)>& extend) {
     Options options{.config = "/etc/crater/" + name.substr(name.find('-') + 1) + ".yaml"};
     std::string level = "info";
     CLI::App app(purpose, name);
     app.set_version_flag("--version", name + " " + version());
     auto* config = app.add_option("--config", options.config, "Configuration file")->capture_default_str();
-    auto* level_option = app.add_option("--log-level", level, "debug, info, warning or error")->capture_default_str();
+    auto* level_option =
+        app.add_option("--log-level", level, "debug, info, warning or error")->capture_default_str();
     app.add_flag("--check", options.check, "Validate the configuration and end");
     if (extend) extend(app);
     try {
@@ -57,7 +59,9 @@ void report_reload(const std::vector<std::string>& applied, const std::vector<st
         return out.empty() ? std::string("nothing") : out;
     };
     log::info("the configuration was read again", {{"changed", listed(applied)}});
-    if (!at_restart.empty()) log::warning("these settings changed, and need a restart to take effect", {{"settings", listed(at_restart)}});
+    if (!at_restart.empty())
+        log::warning("these settings changed, and need a restart to take effect",
+                     {{"settings", listed(at_restart)}});
 }
 
 int report(const std::string& name, const Error& error) {

@@ -9,7 +9,8 @@
 
 namespace crater::daemon {
 
-// A thread of its own waits for the signals, which all other threads have blocked: nothing runs inside a signal handler.
+// A thread of its own waits for the signals, which all other threads have blocked: nothing runs inside a
+// signal handler.
 struct Signals::State {
     Loop& loop;
     std::function<void()> on_stop, on_reload;

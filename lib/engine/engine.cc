@@ -1,4 +1,5 @@
-// The engine as others see it. Facts come in (facts/): each changes the state and its hash, and notes whether anything that waits may start now.
+// The engine as others see it. Facts come in (facts/): each changes the state and its hash, and notes whether
+// anything that waits may start now.
 #include "engine_impl.h"
 #include "state/fact_hash.h"
 
@@ -25,9 +26,13 @@ Result<DecisionTrace> Engine::would_place(const EngineJob& job, Instant now) con
     return impl_->would_place(job, now);
 }
 DecisionTrace Engine::words(const Trace& trace) const { return impl_->words(trace); }
-Result<WhatIf> Engine::what_if(const Supposed& supposed, Instant now) const { return impl_->what_if(supposed, now); }
+Result<WhatIf> Engine::what_if(const Supposed& supposed, Instant now) const {
+    return impl_->what_if(supposed, now);
+}
 std::vector<Preemption> Engine::relieve_cards(Instant now) { return impl_->relieve_cards(now); }
-std::vector<Preemption> Engine::start_defrag(const DefragOptions& options, Instant now) { return impl_->start_defrag(options, now); }
+std::vector<Preemption> Engine::start_defrag(const DefragOptions& options, Instant now) {
+    return impl_->start_defrag(options, now);
+}
 std::vector<Preemption> Engine::would_preempt(const std::string& job, Instant now) const {
     return impl_->would_preempt(job, now);
 }
@@ -39,9 +44,15 @@ Usage Engine::usage(const std::string& tenant) const { return impl_->usage(tenan
 Received Engine::received(const std::string& job) const { return impl_->received(job); }
 void Engine::set_hooks(HookSource* hooks) { impl_->set_hooks(hooks); }
 std::string Engine::learned() const { return impl_->learned(); }
-Result<StartEstimate> Engine::estimate(const std::string& job, Instant now) const { return impl_->estimate(job, now); }
-std::vector<std::pair<std::string, StartEstimate>> Engine::estimates(Instant now) const { return impl_->estimates(now); }
-std::optional<RunTime> Engine::expected_run_time(const EngineJob& job) const { return impl_->expected_run_time(job); }
+Result<StartEstimate> Engine::estimate(const std::string& job, Instant now) const {
+    return impl_->estimate(job, now);
+}
+std::vector<std::pair<std::string, StartEstimate>> Engine::estimates(Instant now) const {
+    return impl_->estimates(now);
+}
+std::optional<RunTime> Engine::expected_run_time(const EngineJob& job) const {
+    return impl_->expected_run_time(job);
+}
 std::uint64_t Engine::state_hash() const { return impl_->state_hash(); }
 
 Engine::Impl::~Impl() {
@@ -93,7 +104,9 @@ Shape Engine::Impl::shape_of(const JobSpec& spec, const std::string& queue, int 
     return make_shape(spec, policy, cluster_, around);
 }
 
-Shape Engine::Impl::shape_of(const JobSlot& slot) const { return shape_of(*slot.info.spec, slot.info.queue, slot.crowd); }
+Shape Engine::Impl::shape_of(const JobSlot& slot) const {
+    return shape_of(*slot.info.spec, slot.info.queue, slot.crowd);
+}
 
 // Something around it changed, and with it what it asks for.
 void Engine::Impl::reshape(JobSlot& slot) {

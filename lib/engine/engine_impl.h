@@ -99,7 +99,7 @@ class Engine::Impl {
         enum Kind { placed, no_room, predicted, over_quota } kind = no_room;
         std::vector<Slices> slices;  // one per waiting task
         Ceiling ceiling;
-        Trace trace;                 // of its first task
+        Trace trace;  // of its first task
     };
     // A set of jobs that make room, in the order in which sets are compared.
     struct VictimSet {
@@ -137,8 +137,8 @@ class Engine::Impl {
     void relist(JobSlot& job) { delist(job), enlist(job); }
 
     // Holding (place/hold.cc)
-    void hold(JobSlot& job, int task, Slices&& slices, std::uint64_t fact, Instant started, Booked booked = Booked::no,
-              std::uint64_t decision = 0);
+    void hold(JobSlot& job, int task, Slices&& slices, std::uint64_t fact, Instant started,
+              Booked booked = Booked::no, std::uint64_t decision = 0);
     void release(JobSlot& job, int task, TaskSlot::Life then);
     void fetch_node(int n) const {
         if (n < 0) return;
@@ -158,8 +158,10 @@ class Engine::Impl {
     Ceiling least_ceiling(const JobSlot& job);
     Amounts least_amounts(const Shape& shape) const;
     bool has_plugins(const JobSlot& job) const;
-    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before, const std::function<std::vector<Spot>(std::size_t)>& top, Trace& trace);
-    Spot ask_about(const JobSlot& job, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses, Trace& trace);
+    Spot ask_plugins(const JobSlot& job, std::span<const Slices> before,
+                     const std::function<std::vector<Spot>(std::size_t)>& top, Trace& trace);
+    Spot ask_about(const JobSlot& job, std::span<const Slices> before, std::span<const Spot> spots,
+                   std::span<const HookUse> uses, Trace& trace);
     NodeBook book_now(int node) const;
     void count_own_tasks(const JobSlot& job);
     // Near each other (place/gang.cc)
@@ -167,8 +169,10 @@ class Engine::Impl {
     void refresh_bounds(int shape);
     std::int64_t bound(const std::vector<int>& nodes) const;
     std::vector<int> areas_for(const JobSlot& job, TopologyLevel level, bool all);
-    bool fill_area(const JobSlot& job, TopologyLevel level, int area, std::vector<Slices>& slices, Trace* trace);
-    bool fill_nodes(const JobSlot& job, const std::vector<int>& nodes, std::vector<Slices>& slices, Trace* trace);
+    bool fill_area(const JobSlot& job, TopologyLevel level, int area, std::vector<Slices>& slices,
+                   Trace* trace);
+    bool fill_nodes(const JobSlot& job, const std::vector<int>& nodes, std::vector<Slices>& slices,
+                    Trace* trace);
     void give_back(const JobSlot& job, std::vector<Slices>& slices, std::size_t mark);
     bool explain_topology(const JobSlot& job, Why& out);
     Result<void> check_topology(const JobSpec& spec, const Shape& shape);
@@ -177,20 +181,25 @@ class Engine::Impl {
     std::vector<Rejection> rejections(const Shape& shape, const Trace& trace) const;
 
     // Predicting (predict/)
-    bool predicts() const { return (profiles_ > 0 || cluster_.overcommits()) && cluster_.settings().enable_prediction; }
-    // A task that looks for a place: the job it is of, -1 when it is only a question, and what its gang has booked so far.
+    bool predicts() const {
+        return (profiles_ > 0 || cluster_.overcommits()) && cluster_.settings().enable_prediction;
+    }
+    // A task that looks for a place: the job it is of, -1 when it is only a question, and what its gang has
+    // booked so far.
     struct Newcomer {
         int job;
         const Profile* profile;
         const std::vector<Slices>* booked;
         bool only_these = false;  // the candidates of the trace, because plugins turned the others away
     };
-    // Cards of the node that stay below the watermark with the newcomer; none when the node as a whole would not. `words`: of the first
-    // thing that would pass it.
+    // Cards of the node that stay below the watermark with the newcomer; none when the node as a whole would
+    // not. `words`: of the first thing that would pass it.
     std::optional<Mask> screen(const Look& look, const Newcomer& who, std::string& words) const;
-    // The best of the trace's candidates that stays below, else the best of all nodes; what is better than it leaves the trace's list.
+    // The best of the trace's candidates that stays below, else the best of all nodes; what is better than it
+    // leaves the trace's list.
     std::optional<Slices> screened(int shape, const Newcomer& who, Trace& trace, int card, int& looked) const;
-    std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words, int card) const;
+    std::optional<Slices> slices_below(int shape, int node, const Newcomer& who, std::string& words,
+                                       int card) const;
 
     // Order within a queue (order/keys.cc)
     Order order_of(int queue) const;
@@ -226,10 +235,13 @@ class Engine::Impl {
     // Forecasting: how long jobs run (forecast/learn.cc)
     void learn_run_time(const JobSlot& slot, Instant at);
     static int length_class(const EngineJob& job);
-    static bool says_length(const EngineJob& job) { return length_class(job) > 0 || job.spec->time_limit.count() > 0; }
+    static bool says_length(const EngineJob& job) {
+        return length_class(job) > 0 || job.spec->time_limit.count() > 0;
+    }
     Instant started(const JobSlot& slot) const;  // 0: holds nothing
     Instant busy_until(const JobSlot& slot, Instant now);
-    Millis left_of(const JobSlot& slot) const;  // by when nine in ten like it are over, if it starts now; the longest: not known
+    // by when nine in ten like it are over, if it starts now; the longest: not known
+    Millis left_of(const JobSlot& slot) const;
     // Keeping places (forecast/backfill.cc)
     bool keeps_place(const WaitClass& members) const;
     std::uint64_t domain_of(const Shape& shape) const;
@@ -243,17 +255,23 @@ class Engine::Impl {
     void find_ends(int node, const JobSlot* waiting, Instant now, std::vector<End>& out);
     bool yields_to(const JobSlot& waiting) const;  // whether anybody may
     const std::vector<End>& ends_on(int node, const JobSlot& waiting, Instant now);
-    bool may_fit_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends) const;
-    void book_later(int node, Instant at, Instant until, const std::vector<End>& ends, const JobSlot& waiting);
+    bool may_fit_later(int node, const JobSlot& slot, Instant at, Instant until,
+                       const std::vector<End>& ends) const;
+    void book_later(int node, Instant at, Instant until, const std::vector<End>& ends,
+                    const JobSlot& waiting);
     bool over_full(int node, const std::vector<Slices>& slices) const;
-    bool crowds_out(int node, const JobSlot& slot, const std::vector<Slices>& slices, Instant end, Instant now);
-    std::optional<Slices> beside_on(int node, const JobSlot& slot, Instant end, Instant now, std::int64_t own);
-    int fill_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends, int wanted, std::vector<Slices>& out);
+    bool crowds_out(int node, const JobSlot& slot, const std::vector<Slices>& slices, Instant end,
+                    Instant now);
+    std::optional<Slices> beside_on(int node, const JobSlot& slot, Instant end, Instant now,
+                                    std::int64_t own);
+    int fill_later(int node, const JobSlot& slot, Instant at, Instant until, const std::vector<End>& ends,
+                   int wanted, std::vector<Slices>& out);
     // When at the earliest, and where (forecast/earliest.cc)
     const Timeline& timeline(int node, Instant now);
     std::optional<Reservation> earliest(const JobSlot& slot, Instant now);
     std::optional<Reservation> earliest_on(int node, const JobSlot& slot, Instant now, Instant before);
-    std::optional<Reservation> earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes, Instant now, Instant before);
+    std::optional<Reservation> earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes,
+                                                Instant now, Instant before);
     // Estimating (forecast/estimate.cc)
     struct Ahead;
     Ahead look_ahead();
@@ -270,7 +288,8 @@ class Engine::Impl {
     std::optional<VictimSet> victims_of_gang(JobSlot& preemptor);
     std::optional<VictimSet> what_stops_already(const Shape& shape);
     std::optional<VictimSet> least_of_node(int node, const std::vector<int>& here, const Shape& shape);
-    std::optional<std::vector<int>> cards_of_node(int node, const std::vector<int>& here, const Shape& shape, bool& impossible);
+    std::optional<std::vector<int>> cards_of_node(int node, const std::vector<int>& here, const Shape& shape,
+                                                  bool& impossible);
     Leaver leaver(int victim, int node) const;
     std::int64_t cards_lacking(const JobSlot& preemptor) const;
     std::optional<std::vector<int>> least_by_cards(const std::vector<int>& able, std::int64_t lacking) const;
@@ -285,7 +304,9 @@ class Engine::Impl {
         return !pledged_priorities_.empty() && pledged_priorities_.begin()->first < than.info.priority;
     }
     bool may_yield(const JobSlot& victim, const JobSlot& preemptor, bool takes_back);
-    bool gives_way(int victim) const { return !job(victim).stopping && able_.key[static_cast<std::size_t>(victim)] > yields_above_; }
+    bool gives_way(int victim) const {
+        return !job(victim).stopping && able_.key[static_cast<std::size_t>(victim)] > yields_above_;
+    }
     void find_candidates(const JobSlot& preemptor, Instant now);
     void renew_pledge(JobSlot& preemptor);
     void wait_for(JobSlot& preemptor, std::vector<int> victims, std::vector<Slices> pledge);
@@ -315,7 +336,8 @@ class Engine::Impl {
     JobSlot* who_makes_room(int node, std::size_t card, Instant now);
     Millis left_alone(const JobSlot& job) const;
     std::vector<Slices> place_elsewhere(const JobSlot& job);
-    std::map<std::pair<int, std::size_t>, Instant> above_since_;  // (node, card): since which call it has been, or made room last
+    // (node, card): since which call it has been, or made room last
+    std::map<std::pair<int, std::size_t>, Instant> above_since_;
     struct Supposition {
         Supposition(Impl& engine, const EngineJob& request);
         ~Supposition();
@@ -340,17 +362,21 @@ class Engine::Impl {
     // The job's own slices kept for it, and those kept for jobs of lower priority, are taken off the books.
     void lift_pledges(const JobSlot& job) { book_pledges(job, -1); }
     void book_pledges(const JobSlot& job, int sign);  // 1: puts back what was lifted
-    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively, in `slices`. -1 when that
-    // takes more than `looks` (null: any number), from which what it took is taken off.
-    std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
-                         std::deque<Slices>& slices, std::int64_t* looks = nullptr);
-    Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room, const WhyQuestion& question, Why& out);
+    // As many tasks of a shape, up to `wanted`, as these nodes (by rank) have room for; booked tentatively,
+    // in `slices`. -1 when that takes more than `looks` (null: any number), from which what it took is taken
+    // off.
+    std::int64_t fill_up(const JobSlot& job, const Shape& shape, std::span<const int> ranks,
+                         std::int64_t wanted, std::deque<Slices>& slices, std::int64_t* looks = nullptr);
+    Found explain_nodes(const JobSlot& job, const Survey& survey, std::int64_t room,
+                        const WhyQuestion& question, Why& out);
     void list_nodes(const JobSlot& job, const Survey& survey, Why& out) const;
     std::string data_sentence(const Shape& shape) const;
     bool data_is_nowhere(int shape) const;
-    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const;
+    std::string sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind,
+                         const Why& facts) const;
     void add_requirements(const Shape& shape, const Survey& survey, Why& out) const;
-    void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest, Why& out) const;
+    void add_holders(const JobSlot& job, std::string_view binding, const std::vector<int>& nearest,
+                     Why& out) const;
     NodeBook totals_of(const Node& node) const;
     NodeBook book_of(const Node& node, int n) const;
 
@@ -377,14 +403,15 @@ class Engine::Impl {
     Pool<JobSlot> job_slots_;
     std::vector<JobSlot*> jobs_;  // by position; null: there is none
     std::vector<int> free_jobs_;
-    HashTable job_positions_;  // by the hash of the id
+    HashTable job_positions_;                 // by the hash of the id
     std::vector<std::vector<Held>> held_on_;  // by node, unordered
     std::vector<int> preemptors_;  // jobs that wait for victims or hold a pledge, by the time they began to
     std::map<int, int> pledged_priorities_;  // of these
     std::vector<int> stopping_;              // jobs told to make room that still hold something
     std::uint64_t holdings_ = 0;             // counts changes of who holds what, and of the nodes
 
-    // Running jobs that might give way for their queue's order, by queue and priority; as they were a while ago.
+    // Running jobs that might give way for their queue's order, by queue and priority; as they were a while
+    // ago.
     static constexpr Millis elders_kept{1000};
     struct Elders {
         bool known = false;
@@ -414,7 +441,8 @@ class Engine::Impl {
 
     // Who might give way for a shape at a priority, kept while nothing but `stopping` changes.
     struct CandidateCache {
-        int shape = -1, priority = 0, queue = -1;  // of whose order it is; -1: none that makes anybody give way
+        // of whose order it is; -1: none that makes anybody give way
+        int shape = -1, priority = 0, queue = -1;
         bool training = false, takes_back = false;
         Instant now, retry_at;
         std::uint64_t holdings = 0;
@@ -425,10 +453,11 @@ class Engine::Impl {
         std::vector<std::int64_t> key;          // likewise, in the order; highest where the priority is lower
         std::vector<std::uint64_t> asked;       // by position of the job: the round in which it was
         std::uint64_t round = 0;
-        std::vector<std::uint64_t> in_vain;     // by node: its version when what stops there was not enough
+        std::vector<std::uint64_t> in_vain;  // by node: its version when what stops there was not enough
         struct NodeBest {
-            std::optional<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> of;  // version, key, own tasks: it holds while these stand
-            std::optional<VictimSet> set;                                            // without plan
+            // version, key, own tasks: it holds while these stand
+            std::optional<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> of;
+            std::optional<VictimSet> set;  // without plan
         };
         std::vector<NodeBest> best_on;  // by node
     } able_;
@@ -444,8 +473,8 @@ class Engine::Impl {
         std::size_t kind = 0;
         std::uint64_t holdings = 0;
         std::vector<std::pair<std::int64_t, int>> jobs;  // amount and position, the largest first
-    } quota_holders_;  // of the last question
-    Instant places_given_;  // when places were offered to those that sleep
+    } quota_holders_;                                    // of the last question
+    Instant places_given_;                               // when places were offered to those that sleep
     RunTimes run_times_;
     int timed_ = 0;  // jobs that say how long they run
     Reservations reservations_;
@@ -454,14 +483,16 @@ class Engine::Impl {
     std::shared_ptr<Ahead> ahead_;  // a simulation of which some rounds are played
 
     std::uint64_t facts_ = 0;
-    std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_, queue_facts_, tenant_facts_;
+    std::unordered_map<std::string, std::uint64_t> node_facts_, flag_facts_, taint_facts_, maintenance_facts_,
+        queue_facts_, tenant_facts_;
     std::uint64_t settings_fact_ = 0;
 
     int profiles_ = 0;  // jobs that have one
-    Instant now_;  // of the last question
-    Instant clock_;  // of the latest fact or pass
+    Instant now_;       // of the last question
+    Instant clock_;     // of the latest fact or pass
     Instant use_told_;  // when the caller was last told to store what tenants used
-    std::int64_t yields_above_ = 0;  // key of the order above which jobs give way to the preemptor in question
+    // key of the order above which jobs give way to the preemptor in question
+    std::int64_t yields_above_ = 0;
     bool dirty_ = false;
     std::optional<Instant> wake_at_;
     std::uint64_t gains_ = 0;        // how often anything became free

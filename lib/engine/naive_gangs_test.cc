@@ -33,8 +33,11 @@ struct Racks {
         }
     }
     EngineJob job(std::int64_t tasks, bool crowded) {
-        auto out = a_job("j" + std::to_string(next++)).gpus(1000 * static_cast<std::int64_t>(rng.below(3))).tasks(tasks);
-        out.cpu(1000 * (1 + static_cast<std::int64_t>(rng.below(8)))).memory(gib * (1 + static_cast<std::int64_t>(rng.below(30))));
+        auto out = a_job("j" + std::to_string(next++))
+                       .gpus(1000 * static_cast<std::int64_t>(rng.below(3)))
+                       .tasks(tasks);
+        out.cpu(1000 * (1 + static_cast<std::int64_t>(rng.below(8))))
+            .memory(gib * (1 + static_cast<std::int64_t>(rng.below(30))));
         const char* queues[] = {"training", "wide", "packed", "kept whole"};
         out.queue(queues[rng.below(4)]);
         if (rng.below(3) == 0) out.spec.tolerations.push_back({"kind", ""});
@@ -61,7 +64,8 @@ struct Racks {
             a.memory = want.memory.size;
             auto used = naive.used_on(name);
             for (const auto& gpu : naive.nodes[name].gpus)
-                if (static_cast<std::int64_t>(a.gpus.size()) < want.gpu.count.value / 1000 && used.card_tasks[gpu.index] == 0)
+                if (static_cast<std::int64_t>(a.gpus.size()) < want.gpu.count.value / 1000 &&
+                    used.card_tasks[gpu.index] == 0)
                     a.gpus.push_back({gpu.index, gpu.uuid, MilliGpu(1000), gpu.memory, true, false});
             naive.tasks.push_back({job, count++, a, noon});
         }
@@ -71,7 +75,9 @@ struct Racks {
     // Where a node stands; "" nowhere.
     std::string area(TopologyLevel level, const std::string& name) const {
         const auto& labels = naive.nodes.at(name).labels;
-        const auto of = [&](const char* key) { return labels.contains(key) ? labels.at(key) : std::string(); };
+        const auto of = [&](const char* key) {
+            return labels.contains(key) ? labels.at(key) : std::string();
+        };
         if (level == TopologyLevel::node) return name;
         if (level == TopologyLevel::spine) return of("topology.spine");
         return of("topology.rack").empty() ? "" : of("topology.rack") + " " + of("topology.spine");
@@ -90,7 +96,8 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
         const bool crowded = seed % 2;
         Racks racks(seed * 2654435761);
         for (int i = 0; i < 12; ++i) {
-            const auto job = racks.job(i % 2 ? 2 + static_cast<std::int64_t>(racks.rng.below(7)) : 1, crowded);
+            const auto job =
+                racks.job(i % 2 ? 2 + static_cast<std::int64_t>(racks.rng.below(7)) : 1, crowded);
             const auto& topology = job.spec->topology;
             const auto tasks = job.spec->tasks;
             const auto would = racks.engine.would_place(job, noon);
@@ -106,11 +113,14 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
                 }
                 if (tightest != INT64_MAX) break;
                 if (topology.required) break;
-                level = level == TopologyLevel::node ? TopologyLevel::rack : level == TopologyLevel::rack ? TopologyLevel::spine : TopologyLevel::none;
+                level = level == TopologyLevel::node   ? TopologyLevel::rack
+                        : level == TopologyLevel::rack ? TopologyLevel::spine
+                                                       : TopologyLevel::none;
             }
             std::int64_t anywhere = 0;
             for (const auto& [name, node] : racks.naive.nodes) anywhere += racks.holds(job, name);
-            const bool starts = level != TopologyLevel::none && topology.required ? tightest != INT64_MAX : anywhere >= tasks;
+            const bool starts =
+                level != TopologyLevel::none && topology.required ? tightest != INT64_MAX : anywhere >= tasks;
             const std::string at = "seed " + std::to_string(seed) + " job " + job.id;
             ASSERT_EQ(plan.placements.size(), starts ? 1U : 0U) << at;
             ASSERT_EQ(!would->candidates.empty(), starts) << at;
@@ -122,9 +132,15 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
                 } else if (bound && most > 0) {
                     ++refused;
                     ASSERT_EQ(why->binding, "topology") << at;
-                    ASSERT_NE(why->summary.find("has room for " + std::to_string(most) + "."), std::string::npos) << at << why->summary;
+                    ASSERT_NE(why->summary.find("has room for " + std::to_string(most) + "."),
+                              std::string::npos)
+                        << at << why->summary;
                 } else {
-                    ASSERT_NE(why->binding, "topology") << at << " " << why->summary << " naive " << most << " of " << tasks << " spread " << job.spec->anti_affinity.spread_tasks << " gpus " << job.spec->resources.gpu.count.value << " app " << (job.spec->labels.contains("app") ? job.spec->labels.at("app") : "");
+                    ASSERT_NE(why->binding, "topology")
+                        << at << " " << why->summary << " naive " << most << " of " << tasks << " spread "
+                        << job.spec->anti_affinity.spread_tasks << " gpus "
+                        << job.spec->resources.gpu.count.value << " app "
+                        << (job.spec->labels.contains("app") ? job.spec->labels.at("app") : "");
                 }
                 racks.engine.apply(JobRemoved{job.id});
                 continue;
@@ -132,7 +148,8 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
             if (level != TopologyLevel::none) {
                 ++(level == topology.level ? near : wider);
                 std::set<std::string> areas;
-                for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) areas.insert(racks.area(level, allocation.node));
+                for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0]))
+                    areas.insert(racks.area(level, allocation.node));
                 ASSERT_EQ(areas.size(), 1U) << at;
                 ASSERT_NE(*areas.begin(), "") << at;
                 const auto room = racks.room(level, job)[*areas.begin()];
@@ -142,7 +159,8 @@ TEST(SecondOpinion, agrees_on_the_rack_that_holds_a_gang) {
                     ASSERT_EQ(room, tightest) << at;
                 }
             }
-            for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0])) racks.naive.tasks.push_back({job, task, allocation, noon});
+            for (const auto& [task, allocation] : racks.engine.allocations(plan.placements[0]))
+                racks.naive.tasks.push_back({job, task, allocation, noon});
             EXPECT_EQ(racks.naive.overbooked(), "");
             if (::testing::Test::HasFailure()) FAIL() << at;
         }

@@ -40,7 +40,8 @@ TEST(SecondOpinion, agrees_on_every_single_node) {
     }
 }
 
-// Slices may add up to more than a card has, by the ratio of their queue; real use above the watermark closes a card.
+// Slices may add up to more than a card has, by the ratio of their queue; real use above the watermark closes
+// a card.
 TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         Settings settings;
@@ -73,14 +74,26 @@ TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
     }
 }
 
-// A job that prefers its data goes to a node that has most of it, of those that have room for it, where nothing else is weighed.
+// A job that prefers its data goes to a node that has most of it, of those that have room for it, where
+// nothing else is weighed.
 TEST(SecondOpinion, agrees_on_where_most_of_the_data_is) {
     int told_apart = 0;
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         Life life(seed * 6007);
-        PlacementWeights data{.capacity = 0, .dataset_locality = 1, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 0,
-                              .interconnect = 0, .load = 0, .low_utilization = 0, .model_cache = 1, .numa = 0};
-        life.engine.apply(QueueSet{{.name = "near", .policy = Policy::affinity, .weights = data, .priority = {500}}});
+        PlacementWeights data{.capacity = 0,
+                              .dataset_locality = 1,
+                              .disk = 0,
+                              .fit = 0,
+                              .fragmentation = 0,
+                              .gpu_thrift = 0,
+                              .health = 0,
+                              .interconnect = 0,
+                              .load = 0,
+                              .low_utilization = 0,
+                              .model_cache = 1,
+                              .numa = 0};
+        life.engine.apply(
+            QueueSet{{.name = "near", .policy = Policy::affinity, .weights = data, .priority = {500}}});
         for (int step = 0; step < 20; ++step) life.step();
         for (int i = 0; i < 10; ++i) {
             auto question = a_job("question");
@@ -91,7 +104,9 @@ TEST(SecondOpinion, agrees_on_where_most_of_the_data_is) {
             std::map<std::string, int> has;  // of 4: half of it is the model
             for (const auto& [name, node] : life.naive.nodes)
                 if (life.naive.fits(job, name))
-                    has[name] = Naive::lies_in(node.cache.datasets, "a") + Naive::lies_in(node.cache.datasets, "b") + 2 * Naive::lies_in(node.cache.models, "c");
+                    has[name] = Naive::lies_in(node.cache.datasets, "a") +
+                                Naive::lies_in(node.cache.datasets, "b") +
+                                2 * Naive::lies_in(node.cache.models, "c");
             int most = 0, least = 4;
             for (const auto& [name, part] : has) most = std::max(most, part), least = std::min(least, part);
             told_apart += !has.empty() && most > least;
@@ -142,7 +157,9 @@ TEST(State, rebuilt_from_its_facts_in_another_order_has_the_same_hash_and_decide
             for (const auto& placement : plan.placements)
                 for (const auto& [task, allocation] : engine.allocations(placement))
                     out.insert(placement.job + "/" + std::to_string(task) + "@" + allocation.node + ":" +
-                               (allocation.gpus.empty() ? "" : std::to_string(allocation.gpus[0].index) + allocation.gpus[0].partition));
+                               (allocation.gpus.empty() ? ""
+                                                        : std::to_string(allocation.gpus[0].index) +
+                                                              allocation.gpus[0].partition));
             for (const auto& stop : plan.preemptions) out.insert(stop.victim + " for " + stop.preemptor);
             return out;
         };

@@ -1,5 +1,5 @@
-// Random nodes, jobs and events: one life of a small cluster, the engine and its second opinion (testing/naive.h)
-// side by side. For tests.
+// Random nodes, jobs and events: one life of a small cluster, the engine and its second opinion
+// (testing/naive.h) side by side. For tests.
 #pragma once
 
 #include <algorithm>
@@ -106,11 +106,13 @@ struct Life {
     bool sampled = false;
     QueueSpec packed{.name = "packed", .policy = Policy::binpack, .priority = {500}};
 
-    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {}) : rng(seed), engine(without_places(settings)) {
+    explicit Life(std::uint64_t seed, const Settings& settings = {}, std::optional<double> wide_ratio = {})
+        : rng(seed), engine(without_places(settings)) {
         naive.now = noon;
         naive.ratio = settings.memory_overcommit_ratio;
         if (wide_ratio) naive.ratios["wide"] = *wide_ratio;
-        QueueSpec wide{.name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
+        QueueSpec wide{
+            .name = "wide", .policy = Policy::spread, .priority = {500}, .overcommit_ratio = wide_ratio};
         engine.apply(QueueSet{wide});
         if (rng.below(2)) packed.weights.fit = 5;  // where it goes, not whether it fits
         engine.apply(QueueSet{packed});
@@ -196,7 +198,8 @@ struct Life {
                 const auto name = "n" + std::to_string(rng.below(naive.nodes.size()));
                 auto& windows = naive.windows[name];
                 windows.clear();
-                const Instant start = noon + std::chrono::minutes(static_cast<std::int64_t>(rng.below(150)) - 50);
+                const Instant start =
+                    noon + std::chrono::minutes(static_cast<std::int64_t>(rng.below(150)) - 50);
                 if (rng.below(3)) windows.push_back({start, start + std::chrono::minutes(1 + rng.below(90))});
                 engine.apply(NodeMaintenance{name, windows});
                 break;

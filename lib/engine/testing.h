@@ -98,9 +98,11 @@ inline void add_queue(Engine& engine, const std::string& name, Policy policy, in
 }
 
 // What a task of a placed job got, null when it did not start; and its node, "" then.
-inline std::unique_ptr<Allocation> allocation_of(const Engine& engine, const Plan& plan, const std::string& job, std::size_t task = 0) {
+inline std::unique_ptr<Allocation> allocation_of(const Engine& engine, const Plan& plan,
+                                                 const std::string& job, std::size_t task = 0) {
     for (const auto& placement : plan.placements)
-        if (placement.job == job) return std::make_unique<Allocation>(engine.allocations(placement).at(task).second);
+        if (placement.job == job)
+            return std::make_unique<Allocation>(engine.allocations(placement).at(task).second);
     return nullptr;
 }
 inline std::string node_of(const Engine& engine, const Plan& plan, const std::string& job) {

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t between_looks_us = 30'000'000;
-constexpr std::size_t items_max = 4096;    // of a kind; the first by name
+constexpr std::size_t items_max = 4096;      // of a kind; the first by name
 constexpr std::int64_t files_max = 200'000;  // counted in one look; what is left counts 0 until a later one
 
 bool complete(const fs::directory_entry& entry) {

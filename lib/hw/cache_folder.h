@@ -1,6 +1,7 @@
-// What lies complete in this machine's cache. Below its root a dataset is `dataset/ID`, the weights of a model `model/ID`, each a file or a
-// folder with something in it. Whoever fills the cache writes under a name that begins with a dot, which no id does, and renames it when all
-// is there: so what has an id for a name is complete. Its owner is one thread.
+// What lies complete in this machine's cache. Below its root a dataset is `dataset/ID`, the weights of a
+// model `model/ID`, each a file or a folder with something in it. Whoever fills the cache writes under a name
+// that begins with a dot, which no id does, and renames it when all is there: so what has an id for a name is
+// complete. Its owner is one thread.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,8 @@ namespace crater::hw {
 
 class CacheFolder {
   public:
-    // A look is made by a thread of its own, for a slow disk must not hold up whoever asks, who waits for `patience`.
+    // A look is made by a thread of its own, for a slow disk must not hold up whoever asks, who waits for
+    // `patience`.
     CacheFolder(std::string root, const Clock& clock, Millis patience = Millis{50})
         : root_(std::move(root)), clock_(clock), patience_(patience) {}
     ~CacheFolder() { stop_ = true; }  // the look under way is waited for

@@ -18,7 +18,9 @@ struct HandClock final : Clock {
 
 class Folder : public ::testing::Test {
   protected:
-    Folder() : root_(fs::temp_directory_path() / ("crater-cache-" + std::to_string(::getpid()))) { fs::remove_all(root_), fs::create_directories(root_); }
+    Folder() : root_(fs::temp_directory_path() / ("crater-cache-" + std::to_string(::getpid()))) {
+        fs::remove_all(root_), fs::create_directories(root_);
+    }
     ~Folder() override { fs::remove_all(root_); }
     void put(const std::string& name, std::size_t bytes) {
         fs::create_directories((root_ / name).parent_path());

@@ -13,13 +13,16 @@ namespace {
 constexpr std::string_view volta = "fp16", turing = "fp16 int8 int4", ampere = "tf32 bf16 fp16 int8 int4",
                            ada = "tf32 bf16 fp16 fp8 int8 int4", hopper = "tf32 bf16 fp16 fp8 int8",
                            blackwell = "tf32 bf16 fp16 fp8 fp6 fp4 int8";
-constexpr std::string_view mig_a100_40 = "1g.5gb:7:4864 1g.10gb:4:9856 2g.10gb:3:9856 3g.20gb:2:19968 4g.20gb:1:19968 7g.40gb:1:40192",
-                           mig_a100_80 = "1g.10gb:7:9856 1g.20gb:4:19968 2g.20gb:3:19968 3g.40gb:2:40192 4g.40gb:1:40192 7g.80gb:1:80384",
-                           mig_h100_94 = "1g.12gb:7 1g.24gb:4 2g.24gb:3 3g.47gb:2 4g.47gb:1 7g.94gb:1",
-                           mig_h200 = "1g.18gb:7:16384 1g.35gb:4:33280 2g.35gb:3:33280 3g.71gb:2 4g.71gb:1 7g.141gb:1:143360",
-                           mig_h20 = "1g.12gb:7 1g.24gb:4 2g.24gb:3 3g.48gb:2 4g.48gb:1 7g.96gb:1",
-                           mig_b200 = "1g.23gb:7 1g.45gb:4 2g.45gb:3 3g.90gb:2 4g.90gb:1 7g.180gb:1",
-                           mig_a30 = "1g.6gb:4:5836 2g.12gb:2:11672 4g.24gb:1:23344";
+constexpr std::string_view
+    mig_a100_40 =
+        "1g.5gb:7:4864 1g.10gb:4:9856 2g.10gb:3:9856 3g.20gb:2:19968 4g.20gb:1:19968 7g.40gb:1:40192",
+    mig_a100_80 =
+        "1g.10gb:7:9856 1g.20gb:4:19968 2g.20gb:3:19968 3g.40gb:2:40192 4g.40gb:1:40192 7g.80gb:1:80384",
+    mig_h100_94 = "1g.12gb:7 1g.24gb:4 2g.24gb:3 3g.47gb:2 4g.47gb:1 7g.94gb:1",
+    mig_h200 = "1g.18gb:7:16384 1g.35gb:4:33280 2g.35gb:3:33280 3g.71gb:2 4g.71gb:1 7g.141gb:1:143360",
+    mig_h20 = "1g.12gb:7 1g.24gb:4 2g.24gb:3 3g.48gb:2 4g.48gb:1 7g.96gb:1",
+    mig_b200 = "1g.23gb:7 1g.45gb:4 2g.45gb:3 3g.90gb:2 4g.90gb:1 7g.180gb:1",
+    mig_a30 = "1g.6gb:4:5836 2g.12gb:2:11672 4g.24gb:1:23344";
 constexpr std::string_view a100_source = "NVIDIA A100 datasheet, GA100 whitepaper, MIG user guide",
                            h100_source = "NVIDIA H100 datasheet, GH100 whitepaper, MIG user guide",
                            v100_source = "NVIDIA V100 datasheet, GV100 whitepaper",

@@ -1,5 +1,6 @@
-// What a card is cut into in MIG mode. NVIDIA MIG user guide: a card has eight memory slots and seven compute slices (the A30 four
-// and four); the places are those that `nvidia-smi mig -lgipp` lists on the A100 and H100, and are taken to be the same on later cards.
+// What a card is cut into in MIG mode. NVIDIA MIG user guide: a card has eight memory slots and seven compute
+// slices (the A30 four and four); the places are those that `nvidia-smi mig -lgipp` lists on the A100 and
+// H100, and are taken to be the same on later cards.
 #include <charconv>
 
 #include "crater/hw/source.h"
@@ -49,7 +50,8 @@ std::vector<GpuPartition> mig_partitions(const GpuModel& model) {
     for (const Row& row : rows) {
         const std::int64_t size = (row.gigabytes * slots + all.gigabytes / 2) / all.gigabytes;
         const std::int64_t memory = row.memory > 0 ? row.memory : model.memory_mib * size / slots;
-        out.push_back({std::string(row.name), MilliGpu(row.slices * 1000 / all.slices), Mebibytes(memory), size, places(row.slices, size, slots)});
+        out.push_back({std::string(row.name), MilliGpu(row.slices * 1000 / all.slices), Mebibytes(memory),
+                       size, places(row.slices, size, slots)});
     }
     return out;
 }

@@ -1,5 +1,5 @@
-// NVML by dlopen: the declarations that we need, ours, after the published ABI (NVML API 13). A function that the
-// installed driver lacks is a null pointer and counts as "not supported".
+// NVML by dlopen: the declarations that we need, ours, after the published ABI (NVML API 13). A function that
+// the installed driver lacks is a null pointer and counts as "not supported".
 #pragma once
 
 #include <cstdint>
@@ -37,33 +37,33 @@ struct EventData {
 inline constexpr std::uint64_t event_xid = 8;
 
 // Name in the library, member, arguments.
-#define CRATER_NVML_FUNCTIONS(X)                                                                        \
-    X(nvmlInit_v2, init, (void))                                                                        \
-    X(nvmlShutdown, shutdown, (void))                                                                   \
-    X(nvmlDeviceGetCount_v2, device_count, (std::uint32_t*))                                            \
-    X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (std::uint32_t, Device*))                         \
-    X(nvmlDeviceGetName, name, (Device, char*, std::uint32_t))                                          \
-    X(nvmlDeviceGetUUID, uuid, (Device, char*, std::uint32_t))                                          \
-    X(nvmlDeviceGetPciInfo_v3, pci_info, (Device, PciInfo*))                                            \
-    X(nvmlDeviceGetMemoryInfo, memory, (Device, Memory*))                                               \
-    X(nvmlDeviceGetMemoryInfo_v2, memory_v2, (Device, MemoryV2*))                                       \
-    X(nvmlDeviceGetUtilizationRates, utilization, (Device, Utilization*))                               \
-    X(nvmlDeviceGetTemperature, temperature, (Device, int, std::uint32_t*))                             \
-    X(nvmlDeviceGetPowerUsage, power, (Device, std::uint32_t*))                                         \
-    X(nvmlDeviceGetCudaComputeCapability, compute_capability, (Device, int*, int*))                     \
-    X(nvmlDeviceGetNumGpuCores, cuda_cores, (Device, std::uint32_t*))                                   \
-    X(nvmlDeviceGetMemoryBusWidth, memory_bus_width, (Device, std::uint32_t*))                          \
-    X(nvmlDeviceGetMaxClockInfo, clock_max, (Device, int, std::uint32_t*))                              \
-    X(nvmlDeviceGetMigMode, mig_mode, (Device, std::uint32_t*, std::uint32_t*))                         \
-    X(nvmlDeviceGetP2PStatus, p2p_status, (Device, Device, int, int*))                                  \
-    X(nvmlDeviceGetNvLinkState, nvlink_state, (Device, std::uint32_t, int*))                            \
-    X(nvmlDeviceGetNvLinkRemotePciInfo_v2, nvlink_remote, (Device, std::uint32_t, PciInfo*))            \
-    X(nvmlDeviceGetTotalEccErrors, ecc_errors, (Device, int, int, std::uint64_t*))                      \
-    X(nvmlDeviceGetRemappedRows, remapped_rows,                                                         \
-      (Device, std::uint32_t*, std::uint32_t*, std::uint32_t*, std::uint32_t*))                         \
-    X(nvmlEventSetCreate, event_set_create, (EventSet*))                                                \
-    X(nvmlEventSetFree, event_set_free, (EventSet))                                                     \
-    X(nvmlDeviceRegisterEvents, register_events, (Device, std::uint64_t, EventSet))                     \
+#define CRATER_NVML_FUNCTIONS(X)                                                             \
+    X(nvmlInit_v2, init, (void))                                                             \
+    X(nvmlShutdown, shutdown, (void))                                                        \
+    X(nvmlDeviceGetCount_v2, device_count, (std::uint32_t*))                                 \
+    X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (std::uint32_t, Device*))              \
+    X(nvmlDeviceGetName, name, (Device, char*, std::uint32_t))                               \
+    X(nvmlDeviceGetUUID, uuid, (Device, char*, std::uint32_t))                               \
+    X(nvmlDeviceGetPciInfo_v3, pci_info, (Device, PciInfo*))                                 \
+    X(nvmlDeviceGetMemoryInfo, memory, (Device, Memory*))                                    \
+    X(nvmlDeviceGetMemoryInfo_v2, memory_v2, (Device, MemoryV2*))                            \
+    X(nvmlDeviceGetUtilizationRates, utilization, (Device, Utilization*))                    \
+    X(nvmlDeviceGetTemperature, temperature, (Device, int, std::uint32_t*))                  \
+    X(nvmlDeviceGetPowerUsage, power, (Device, std::uint32_t*))                              \
+    X(nvmlDeviceGetCudaComputeCapability, compute_capability, (Device, int*, int*))          \
+    X(nvmlDeviceGetNumGpuCores, cuda_cores, (Device, std::uint32_t*))                        \
+    X(nvmlDeviceGetMemoryBusWidth, memory_bus_width, (Device, std::uint32_t*))               \
+    X(nvmlDeviceGetMaxClockInfo, clock_max, (Device, int, std::uint32_t*))                   \
+    X(nvmlDeviceGetMigMode, mig_mode, (Device, std::uint32_t*, std::uint32_t*))              \
+    X(nvmlDeviceGetP2PStatus, p2p_status, (Device, Device, int, int*))                       \
+    X(nvmlDeviceGetNvLinkState, nvlink_state, (Device, std::uint32_t, int*))                 \
+    X(nvmlDeviceGetNvLinkRemotePciInfo_v2, nvlink_remote, (Device, std::uint32_t, PciInfo*)) \
+    X(nvmlDeviceGetTotalEccErrors, ecc_errors, (Device, int, int, std::uint64_t*))           \
+    X(nvmlDeviceGetRemappedRows, remapped_rows,                                              \
+      (Device, std::uint32_t*, std::uint32_t*, std::uint32_t*, std::uint32_t*))              \
+    X(nvmlEventSetCreate, event_set_create, (EventSet*))                                     \
+    X(nvmlEventSetFree, event_set_free, (EventSet))                                          \
+    X(nvmlDeviceRegisterEvents, register_events, (Device, std::uint64_t, EventSet))          \
     X(nvmlEventSetWait_v2, event_wait, (EventSet, EventData*, std::uint32_t))
 
 // One open library, initialised; shut down with the object.

@@ -10,6 +10,7 @@
 namespace crater::hw {
 
 // The first bound's leading zeros give the width. `field` names the text in errors.
-Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t names_max, std::string_view field);
+Result<std::vector<std::string>> expand_ranges(std::string_view text, std::size_t names_max,
+                                               std::string_view field);
 
 }  // namespace crater::hw

@@ -1,5 +1,6 @@
-// For tests: a recorded machine, unpacked from testdata/NAME into a temporary folder and removed with the object.
-// The format is a text: "== /path" starts a file whose content follows, "== /path -> target" is a link, '#' before the first is remarks.
+// For tests: a recorded machine, unpacked from testdata/NAME into a temporary folder and removed with the
+// object. The format is a text: "== /path" starts a file whose content follows, "== /path -> target" is a
+// link, '#' before the first is remarks.
 #pragma once
 
 #include <gtest/gtest.h>

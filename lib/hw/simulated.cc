@@ -29,7 +29,8 @@ Result<const GpuModel*> simulated_model(const std::string& wanted, const std::st
 }
 
 Result<void> check_cached(const std::vector<std::string>& ids, const std::string& field) {
-    for (std::size_t i = 0; i < ids.size(); ++i) CRATER_TRY_VOID(check_id(ids[i], field + "[" + std::to_string(i) + "]"));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        CRATER_TRY_VOID(check_id(ids[i], field + "[" + std::to_string(i) + "]"));
     return {};
 }
 
@@ -41,7 +42,8 @@ Result<void> check_simulated(const SimulatedNode& node, const std::string& field
             return fail(Code::invalid, std::string(model->name) + " has no MIG mode", field + ".gpus.mig",
                         "`crater-probe models` lists the models that have MIG profiles");
         if (node.gpus.mig && node.gpus.memory)
-            return fail(Code::invalid, "the instances of a card in MIG mode follow from its model: leave gpus.memory out",
+            return fail(Code::invalid,
+                        "the instances of a card in MIG mode follow from its model: leave gpus.memory out",
                         field + ".gpus.memory");
     }
     const auto& nvlink = node.gpus.nvlink;

@@ -48,7 +48,8 @@ TEST(SimulatedNodes, are_read_as_the_guide_writes_them) {
 }
 
 TEST(SimulatedNodes, say_what_lies_in_their_cache) {
-    const auto nodes = read_simulated_nodes("simulated_nodes: [{name: n, cache: {datasets: [tokens, imagenet, tokens], models: [llama-7b:3]}}]");
+    const auto nodes = read_simulated_nodes(
+        "simulated_nodes: [{name: n, cache: {datasets: [tokens, imagenet, tokens], models: [llama-7b:3]}}]");
     ASSERT_TRUE(nodes) << nodes.error().text();
     const auto inventory = simulated_inventory((*nodes)[0]);
     EXPECT_EQ(inventory->cache.datasets, (std::vector<CachedItem>{{"imagenet", {}}, {"tokens", {}}}));

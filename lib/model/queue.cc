@@ -5,7 +5,8 @@ namespace crater {
 
 Result<void> check_queue(const QueueSpec& queue, const std::string& field) {
     CRATER_TRY_VOID(check_id(queue.name, field + "name"));
-    const bool weighs = queue.policy == Policy::binpack || queue.policy == Policy::spread || queue.policy == Policy::affinity;
+    const bool weighs =
+        queue.policy == Policy::binpack || queue.policy == Policy::spread || queue.policy == Policy::affinity;
     if (!weighs && queue.weights != PlacementWeights{})
         return fail(Code::invalid,
                     "the policy " + std::string(name_of(queue.policy)) + " adds no weighted terms up",

@@ -10,7 +10,8 @@ namespace {
 using enum State;
 using std::chrono::minutes;
 
-// A failed task fails its gang, so it counts as the least advanced of all. A gang is preempted once all of it has stopped.
+// A failed task fails its gang, so it counts as the least advanced of all. A gang is preempted once all of it
+// has stopped.
 constexpr StateRow state_rows[] = {
     // state      name          to AllData   terminal holds advance  timeout
     {pending, "Pending", "queued", false, false, 1, Millis{0}},

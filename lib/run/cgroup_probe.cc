@@ -75,13 +75,14 @@ long ticks_of(pid_t process) {
     const auto name_end = stat.rfind(')');
     long user = 0, system = 0;
     if (name_end == std::string::npos ||
-        std::sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &system) != 2)
+        std::sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld",
+                    &user, &system) != 2)
         return 0;
     return user + system;
 }
 
-// The quota holds when the spinner was throttled, and also when it never came to use up its quota because others kept the machine busy: a
-// loaded node is no reason to call its limits void.
+// The quota holds when the spinner was throttled, and also when it never came to use up its quota because
+// others kept the machine busy: a loaded node is no reason to call its limits void.
 bool throttles(const std::string& folder) {
     const pid_t child = offend(folder, spin);
     if (child <= 0) return false;
@@ -92,7 +93,8 @@ bool throttles(const std::string& folder) {
         seen = at != std::string::npos && std::strtoll(stat.c_str() + at + 13, nullptr, 10) > 0;
         if (!seen) ::usleep(2000);
     }
-    const long allowed = ::sysconf(_SC_CLK_TCK) * (looks_max * 2 / 1000) / 5;  // twice the quota of a tenth of a core
+    // twice the quota of a tenth of a core
+    const long allowed = ::sysconf(_SC_CLK_TCK) * (looks_max * 2 / 1000) / 5;
     const bool starved = ticks_of(child) < allowed;
     ::kill(child, SIGKILL);
     end_of(child);

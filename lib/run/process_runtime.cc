@@ -175,7 +175,8 @@ class ProcessRuntime final : public Runtime {
         struct statvfs disk {};
         if (::statvfs(options_.data.c_str(), &disk) != 0) return {};
         const auto unit = static_cast<std::int64_t>(disk.f_frsize);
-        return {Bytes(static_cast<std::int64_t>(disk.f_bavail) * unit), Bytes(static_cast<std::int64_t>(disk.f_blocks) * unit)};
+        return {Bytes(static_cast<std::int64_t>(disk.f_bavail) * unit),
+                Bytes(static_cast<std::int64_t>(disk.f_blocks) * unit)};
     }
 
     std::vector<TaskUsage> usage() override {
@@ -218,7 +219,9 @@ class ProcessRuntime final : public Runtime {
 
   private:
     // It runs, or its end is not known where it must be.
-    bool in_use(const Entry& entry) const { return entry.active || !exists(paths(entry).folder + "/settled"); }
+    bool in_use(const Entry& entry) const {
+        return entry.active || !exists(paths(entry).folder + "/settled");
+    }
     std::string job_root(JobFolder::Kind kind) const {
         return options_.data + (kind == JobFolder::Kind::checkpoints ? "/checkpoints" : "/output");
     }
@@ -278,8 +281,11 @@ class ProcessRuntime final : public Runtime {
                        " is not on this machine)";
         if (!namespaces_)
             missing += (missing.empty() ? "" : "; ") + std::string("isolation (no namespaces without root)");
-        // A part of a real card is a promise among neighbours until something on the node holds it: that is shown, and not refused.
-        const bool shares_card = !options_.simulated && std::any_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& g) { return !g.exclusive; });
+        // A part of a real card is a promise among neighbours until something on the node holds it: that is
+        // shown, and not refused.
+        const bool shares_card =
+            !options_.simulated &&
+            std::any_of(a.gpus.begin(), a.gpus.end(), [](const GpuSlice& g) { return !g.exclusive; });
         entry.advisory = !missing.empty() || shares_card;
         if (missing.empty() || options_.allow_unenforced || options_.simulated) return {};
         return {Reason::unenforceable, "this node cannot hold: " + missing};
@@ -452,9 +458,11 @@ class ProcessRuntime final : public Runtime {
         if (!entry.group.empty()) drop_group(std::exchange(entry.group, {}));
         remove_tree(folder + "/root");
         if (!exists(folder + "/settled")) {
-            // From here on the job's folders grow old. Only at the end itself: not when an old record is read again.
+            // From here on the job's folders grow old. Only at the end itself: not when an old record is read
+            // again.
             const TaskPaths at = paths(entry);
-            for (const auto& shared : {at.checkpoints, at.output}) ::utimensat(AT_FDCWD, shared.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+            for (const auto& shared : {at.checkpoints, at.output})
+                ::utimensat(AT_FDCWD, shared.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
         }
         if (!exists(folder + "/settled")) tell(entry.last);
     }

@@ -269,7 +269,8 @@ TaskEvent final_event(const TaskId& id, const std::string& exit_text, const std:
         is(State::finished, Reason::exit_zero, "");
     } else if (flag("disk_full")) {
         is(State::failed, Reason::disk_full,
-           "its folders hold " + format(Bytes(number_in(*record, "disk_used") >> 20 << 20)) + ", more than it asked for");
+           "its folders hold " + format(Bytes(number_in(*record, "disk_used") >> 20 << 20)) +
+               ", more than it asked for");
     } else if (flag("oom")) {
         is(State::failed, Reason::out_of_memory, "");
     } else if (flag("shutdown")) {

@@ -31,7 +31,8 @@ std::string Coverage::table() const {
     for (const StateRow& state : state_table()) out += fmt::format(" {:>10}", state.name);
     for (const FaultRow& fault : fault_table()) {
         out += fmt::format("\n{:24}", fault.name);
-        for (const StateRow& state : state_table()) out += fmt::format(" {:>10}", count(fault.fault, state.state));
+        for (const StateRow& state : state_table())
+            out += fmt::format(" {:>10}", count(fault.fault, state.state));
     }
     return out + "\n";
 }

@@ -14,13 +14,18 @@
 namespace crater::sim {
 
 // What a process says of what it played, as a line of JSON.
-struct SaidViolation { std::string checker, text; };
+struct SaidViolation {
+    std::string checker, text;
+};
 template <class V>
 void describe(V& v, SaidViolation& s) {
     v.field("checker", s.checker, "Who found it.");
     v.field("text", s.text, "What.");
 }
-struct SaidPair { std::string fault, state; std::int64_t count = 0; };
+struct SaidPair {
+    std::string fault, state;
+    std::int64_t count = 0;
+};
 template <class V>
 void describe(V& v, SaidPair& s) {
     v.field("fault", s.fault, "Fault.");
@@ -28,7 +33,8 @@ void describe(V& v, SaidPair& s) {
     v.field("count", s.count, "How often.");
 }
 struct Said {
-    std::int64_t events = 0, faults = 0, messages = 0, commits = 0, submitted = 0, faults_without_effect = 0, elapsed_ms = 0;
+    std::int64_t events = 0, faults = 0, messages = 0, commits = 0, submitted = 0, faults_without_effect = 0,
+                 elapsed_ms = 0;
     std::uint64_t trace_hash = 0;
     bool twice = false;
     std::vector<SaidViolation> violations;
@@ -56,7 +62,8 @@ namespace {
 // No scenario takes so long; one that does will not end.
 constexpr unsigned patience_s = 600;
 
-// Leaves the heap in another order, so that what is made next lies elsewhere. Nothing may depend on addresses.
+// Leaves the heap in another order, so that what is made next lies elsewhere. Nothing may depend on
+// addresses.
 std::vector<std::unique_ptr<char[]>> shaken_heap(std::uint64_t seed) {
     SeededRng rng(seed);
     std::vector<std::unique_ptr<char[]>> blocks;
@@ -66,7 +73,9 @@ std::vector<std::unique_ptr<char[]>> shaken_heap(std::uint64_t seed) {
     return blocks;
 }
 
-std::string line_at(const std::string& text, std::size_t at) { return at >= text.size() ? "nothing" : text.substr(at, text.find('\n', at) - at); }
+std::string line_at(const std::string& text, std::size_t at) {
+    return at >= text.size() ? "nothing" : text.substr(at, text.find('\n', at) - at);
+}
 
 Outcome play_here(const Assignment& assignment) {
     const Scenario scenario = assignment.scenario();
@@ -76,10 +85,13 @@ Outcome play_here(const Assignment& assignment) {
     Outcome again = play(scenario, Tell::everything);
     if (again.trace_hash == outcome.trace_hash) return outcome;
     outcome = play(scenario, Tell::everything);
-    const auto differs = std::mismatch(outcome.trace.begin(), outcome.trace.end(), again.trace.begin(), again.trace.end());
-    const auto line = static_cast<std::size_t>(outcome.trace.rend() - std::find(std::reverse_iterator(differs.first), outcome.trace.rend(), '\n'));
+    const auto differs =
+        std::mismatch(outcome.trace.begin(), outcome.trace.end(), again.trace.begin(), again.trace.end());
+    const auto line = static_cast<std::size_t>(
+        outcome.trace.rend() - std::find(std::reverse_iterator(differs.first), outcome.trace.rend(), '\n'));
     std::string text = "played twice it is not the same";
-    if (differs.first != outcome.trace.end()) text += ": once " + line_at(outcome.trace, line) + ", once " + line_at(again.trace, line);
+    if (differs.first != outcome.trace.end())
+        text += ": once " + line_at(outcome.trace, line) + ", once " + line_at(again.trace, line);
     outcome.trace.resize(std::min(outcome.trace.size(), line));
     outcome.violations.push_back({"determinism", text});
     return outcome;
@@ -100,7 +112,8 @@ std::string say(const Outcome& outcome, bool twice) {
     for (const Violation& v : outcome.violations) said.violations.push_back({v.checker, v.text});
     for (const auto& [fault, state] : Coverage::all())
         if (const auto count = outcome.coverage.count(fault, state))
-            said.coverage.push_back({std::string(fault_row(fault).name), std::string(state_row(state).name), static_cast<std::int64_t>(count)});
+            said.coverage.push_back({std::string(fault_row(fault).name), std::string(state_row(state).name),
+                                     static_cast<std::int64_t>(count)});
     said.trace = outcome.trace;
     return codec::write_json(said);
 }
@@ -124,7 +137,8 @@ std::optional<Report> heard(const std::string& text) {
     for (const SaidViolation& v : said->violations) outcome.violations.push_back({v.checker, v.text});
     for (const SaidPair& pair : said->coverage)
         for (const StateRow& state : state_table())
-            if (const auto fault = fault_named(pair.fault); fault && state.name == pair.state) outcome.coverage.hit(*fault, state.state, count(pair.count));
+            if (const auto fault = fault_named(pair.fault); fault && state.name == pair.state)
+                outcome.coverage.hit(*fault, state.state, count(pair.count));
     return report;
 }
 
@@ -154,7 +168,8 @@ struct Crew::Member {
 
     explicit Member(Assignment what) : assignment(std::move(what)) {
         int report[2], complaint[2];
-        CRATER_CHECK(pipe2(report, O_CLOEXEC) == 0 && pipe2(complaint, O_CLOEXEC) == 0, "no pipe for another process");
+        CRATER_CHECK(pipe2(report, O_CLOEXEC) == 0 && pipe2(complaint, O_CLOEXEC) == 0,
+                     "no pipe for another process");
         pid = fork();
         CRATER_CHECK(pid >= 0, "no other process can be started");
         if (pid == 0) {
@@ -193,9 +208,12 @@ struct Crew::Member {
         if (auto report = heard(texts[0])) return std::move(*report);
         Report report;
         const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        const std::string why = signal == SIGALRM ? "it does not end" : signal ? strsignal(signal) : "it ended without a report";
+        const std::string why = signal == SIGALRM ? "it does not end"
+                                : signal          ? strsignal(signal)
+                                                  : "it ended without a report";
         const std::string last = last_line(texts[1]);
-        report.outcome.violations.push_back({signal == SIGALRM ? "hang" : "crash", last.empty() ? why : why + ": " + last});
+        report.outcome.violations.push_back(
+            {signal == SIGALRM ? "hang" : "crash", last.empty() ? why : why + ": " + last});
         return report;
     }
 };
@@ -203,7 +221,8 @@ struct Crew::Member {
 Crew::Crew(int size) : size_(static_cast<std::size_t>(std::max(1, size))) {}
 Crew::~Crew() = default;
 
-void Crew::play(const std::function<std::optional<Assignment>()>& next, const std::function<void(const Assignment&, Report)>& done) {
+void Crew::play(const std::function<std::optional<Assignment>()>& next,
+                const std::function<void(const Assignment&, Report)>& done) {
     std::list<Member> members;
     const auto fill = [&] {
         while (members.size() < size_) {
@@ -217,7 +236,8 @@ void Crew::play(const std::function<std::optional<Assignment>()>& next, const st
         std::vector<std::pair<Member*, int>> whose;
         for (Member& member : members)
             for (const int which : {0, 1})
-                if (member.fds[which] >= 0) polled.push_back({member.fds[which], POLLIN, 0}), whose.emplace_back(&member, which);
+                if (member.fds[which] >= 0)
+                    polled.push_back({member.fds[which], POLLIN, 0}), whose.emplace_back(&member, which);
         poll(polled.data(), polled.size(), -1);
         for (std::size_t i = 0; i < polled.size(); ++i)
             if (polled[i].revents) whose[i].first->take(whose[i].second);
@@ -235,7 +255,8 @@ void Crew::play(const std::function<std::optional<Assignment>()>& next, const st
 Report play_alone(Assignment assignment) {
     std::optional<Assignment> once(std::move(assignment));
     Report out;
-    Crew(1).play([&] { return std::exchange(once, std::nullopt); }, [&](const Assignment&, Report report) { out = std::move(report); });
+    Crew(1).play([&] { return std::exchange(once, std::nullopt); },
+                 [&](const Assignment&, Report report) { out = std::move(report); });
     return out;
 }
 

@@ -22,11 +22,14 @@ class Disk::Opened final : public store::Store {
             life_->over = true;
             return;
         }
-        const std::uint64_t most = disk_.slow() ? slow_commit_ms : static_cast<std::uint64_t>(disk_.latency_max.count());
-        due_us_ = std::max(due_us_, disk_.time_.ticks_us() + static_cast<std::int64_t>(disk_.rng_.below(most + 1)) * 1000);
-        loop_.after(Millis((due_us_ - disk_.time_.ticks_us()) / 1000), [this, batch = std::move(batch), done = std::move(done)]() mutable {
-            write(std::move(batch), std::move(done));
-        });
+        const std::uint64_t most =
+            disk_.slow() ? slow_commit_ms : static_cast<std::uint64_t>(disk_.latency_max.count());
+        due_us_ = std::max(
+            due_us_, disk_.time_.ticks_us() + static_cast<std::int64_t>(disk_.rng_.below(most + 1)) * 1000);
+        loop_.after(Millis((due_us_ - disk_.time_.ticks_us()) / 1000),
+                    [this, batch = std::move(batch), done = std::move(done)]() mutable {
+                        write(std::move(batch), std::move(done));
+                    });
     }
 
     Result<void> for_each(std::string_view prefix, const Use& use) const override {
@@ -35,8 +38,12 @@ class Disk::Opened final : public store::Store {
     }
     Result<std::optional<std::string>> get(std::string_view key) const override { return inner_->get(key); }
     store::Revision revision() const override { return inner_->revision(); }
-    Result<std::vector<store::HistoryRow>> history(const store::HistoryQuery& query) const override { return inner_->history(query); }
-    Result<std::size_t> forget_history(std::string_view kind, Instant before) override { return inner_->forget_history(kind, before); }
+    Result<std::vector<store::HistoryRow>> history(const store::HistoryQuery& query) const override {
+        return inner_->history(query);
+    }
+    Result<std::size_t> forget_history(std::string_view kind, Instant before) override {
+        return inner_->forget_history(kind, before);
+    }
 
   private:
     Cut cut() const { return life_->leads ? disk_.cut_ : Cut::none; }
@@ -56,7 +63,8 @@ class Disk::Opened final : public store::Store {
             torn_ = true;
         }
         auto durable = disk_.hooks_.handed_in(batch);
-        inner_->commit(std::move(batch), [this, fails, durable = std::move(durable), done = std::move(done)](Result<store::Revision> revision) {
+        inner_->commit(std::move(batch), [this, fails, durable = std::move(durable),
+                                          done = std::move(done)](Result<store::Revision> revision) {
             if (revision) {
                 durable();
                 ++disk_.commits;
@@ -67,8 +75,10 @@ class Disk::Opened final : public store::Store {
                 return;
             }
             const bool last = cut() == Cut::after_reply;
-            if (fails) done(crater::fail(*broken_));
-            else done(std::move(revision));
+            if (fails)
+                done(crater::fail(*broken_));
+            else
+                done(std::move(revision));
             if (!last) return;
             disk_.cut_ = Cut::none;
             life_->over = true;

@@ -1,5 +1,5 @@
-// The scheduler's disk: slow, full, failing or torn when it is told to be, and the places at which a commit can be cut off. Whoever watches
-// sees each group at the moment it is durable.
+// The scheduler's disk: slow, full, failing or torn when it is told to be, and the places at which a commit
+// can be cut off. Whoever watches sees each group at the moment it is durable.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ class Disk {
         // A group is about to be written; what it returns is called when the group is durable.
         std::function<std::function<void()>(const store::Batch&)> handed_in;
     };
-    Disk(testing::VirtualTime& time, Rng& rng, Hooks hooks) : time_(time), rng_(rng), hooks_(std::move(hooks)) {}
+    Disk(testing::VirtualTime& time, Rng& rng, Hooks hooks)
+        : time_(time), rng_(rng), hooks_(std::move(hooks)) {}
 
     // What the next process sees. The one before must be gone, or is shut out from now on.
     std::unique_ptr<store::Store> open(Loop& loop, LifePtr life);

@@ -1,5 +1,5 @@
-// The swarm. Of hardware, settings, kinds of jobs and kinds of faults each seed has some and not others: what hides behind one kind of
-// fault in a mix of all comes up where that kind is missing.
+// The swarm. Of hardware, settings, kinds of jobs and kinds of faults each seed has some and not others: what
+// hides behind one kind of fault in a mix of all comes up where that kind is missing.
 #include "draw_jobs.h"
 
 namespace crater::sim {
@@ -8,7 +8,8 @@ namespace {
 constexpr Millis second{1'000};
 
 Millis between(Rng& rng, std::int64_t low_ms, std::int64_t high_ms) {
-    return Millis(low_ms + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high_ms - low_ms + 1))));
+    return Millis(low_ms +
+                  static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high_ms - low_ms + 1))));
 }
 
 template <class T, std::size_t N>
@@ -17,7 +18,8 @@ const T& one_of(Rng& rng, const T (&list)[N]) {
 }
 
 // Sums of memory pass 2^32 bytes on each, and on the largest are far beyond what a careless type holds.
-constexpr std::int64_t node_memories[] = {16ll << 30, 64'000'000'000, (256ll << 30) + 4096, 6ll << 40, 1ll << 52};
+constexpr std::int64_t node_memories[] = {16ll << 30, 64'000'000'000, (256ll << 30) + 4096, 6ll << 40,
+                                          1ll << 52};
 
 hw::SimulatedNode draw_node(Rng& rng, int index, const hw::SimulatedNode& like, bool alike) {
     hw::SimulatedNode node = like;
@@ -42,18 +44,22 @@ std::vector<hw::SimulatedNode> draw_nodes(Rng& rng) {
     const bool alike = rng.below(2) == 0;
     const int count = static_cast<int>(1 + rng.below(4));
     std::vector<hw::SimulatedNode> nodes;
-    for (int i = 0; i < count; ++i) nodes.push_back(draw_node(rng, i, i ? nodes.front() : hw::SimulatedNode(), alike && i > 0));
+    for (int i = 0; i < count; ++i)
+        nodes.push_back(draw_node(rng, i, i ? nodes.front() : hw::SimulatedNode(), alike && i > 0));
     // Somebody has cards.
-    if (std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.gpus.count == 0; })) nodes.front().gpus.count = 4;
+    if (std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.gpus.count == 0; }))
+        nodes.front().gpus.count = 4;
     return nodes;
 }
 
 std::vector<QueueSpec> draw_queues(Rng& rng) {
     static constexpr Order orders[] = {Order::fair, Order::fifo, Order::shortest, Order::las};
-    static constexpr Policy policies[] = {Policy::price, Policy::best_fit, Policy::binpack, Policy::spread, Policy::fragmentation};
-    std::vector<QueueSpec> queues{{.name = "training", .priority = {500}, .types = {JobType::training}},
-                                  {.name = "inference", .priority = {700}, .types = {JobType::inference, JobType::interactive}},
-                                  {.name = "offline", .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
+    static constexpr Policy policies[] = {Policy::price, Policy::best_fit, Policy::binpack, Policy::spread,
+                                          Policy::fragmentation};
+    std::vector<QueueSpec> queues{
+        {.name = "training", .priority = {500}, .types = {JobType::training}},
+        {.name = "inference", .priority = {700}, .types = {JobType::inference, JobType::interactive}},
+        {.name = "offline", .priority = {100}, .default_preemptible = true, .types = {JobType::batch}}};
     for (QueueSpec& queue : queues) {
         queue.order = one_of(rng, orders);
         queue.policy = one_of(rng, policies);
@@ -85,7 +91,8 @@ Weather draw_weather(Rng& rng) {
     return out;
 }
 
-// Faults come one by one, and at times several at once; many just after something was asked, when most is under way.
+// Faults come one by one, and at times several at once; many just after something was asked, when most is
+// under way.
 std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length, const std::vector<Step>& steps) {
     std::vector<const FaultRow*> kinds;
     const std::uint64_t part = 1 + rng.below(3);  // of four
@@ -98,14 +105,20 @@ std::vector<Injection> draw_faults(Rng& rng, int nodes, Millis length, const std
     while (out.size() < wanted) {
         const FaultRow& row = *kinds[rng.below(kinds.size())];
         const std::uint64_t when = rng.below(5);
-        if (when == 0 || when == 1) at = between(rng, 1'000, length.count());
-        else if (when == 2 || when == 3) at = std::min(length, steps[rng.below(steps.size())].at + between(rng, 0, 400));
-        Injection fault{.fault = row.fault, .at = at, .steps = rng.below(60), .node = static_cast<int>(rng.below(static_cast<std::uint64_t>(nodes)))};
+        if (when == 0 || when == 1)
+            at = between(rng, 1'000, length.count());
+        else if (when == 2 || when == 3)
+            at = std::min(length, steps[rng.below(steps.size())].at + between(rng, 0, 400));
+        Injection fault{.fault = row.fault,
+                        .at = at,
+                        .steps = rng.below(60),
+                        .node = static_cast<int>(rng.below(static_cast<std::uint64_t>(nodes)))};
         // Most are short; some outlast every patience.
         if (row.lasts) fault.span = rng.below(4) ? between(rng, 100, 15'000) : between(rng, 15'000, 70'000);
         out.push_back(fault);
     }
-    std::stable_sort(out.begin(), out.end(), [](const Injection& a, const Injection& b) { return a.at < b.at; });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Injection& a, const Injection& b) { return a.at < b.at; });
     return out;
 }
 
@@ -118,9 +131,11 @@ void draw_quotas(Rng& rng, Millis length, std::vector<Step>& steps) {
             step.quota.memory = memory;
             steps.push_back(std::move(step));
         };
-        say(second, static_cast<std::int64_t>(2 + rng.below(4)), static_cast<std::int64_t>(1 + rng.below(4)), Bytes(1ll << 60));
+        say(second, static_cast<std::int64_t>(2 + rng.below(4)), static_cast<std::int64_t>(1 + rng.below(4)),
+            Bytes(1ll << 60));
         for (std::uint64_t changes = rng.below(3); changes > 0; --changes)
-            say(between(rng, 10'000, length.count()), static_cast<std::int64_t>(1 + rng.below(6)), static_cast<std::int64_t>(1 + rng.below(6)),
+            say(between(rng, 10'000, length.count()), static_cast<std::int64_t>(1 + rng.below(6)),
+                static_cast<std::int64_t>(1 + rng.below(6)),
                 Bytes((4ll + static_cast<std::int64_t>(rng.below(28))) << 30));
     }
 }
@@ -142,8 +157,9 @@ void draw_operations(Rng& rng, const JobKinds& kinds, int nodes, Millis length, 
     if (kinds.tenants) draw_quotas(rng, length, steps);
 }
 
-// Data that every node has and data that some have. Only the former is required: a day ends well when every job had its turn. Drawn by
-// chance of its own, so that the rest of a seed's day is the same with and without.
+// Data that every node has and data that some have. Only the former is required: a day ends well when every
+// job had its turn. Drawn by chance of its own, so that the rest of a seed's day is the same with and
+// without.
 void draw_data(std::uint64_t seed, Scenario& day) {
     SeededRng rng(seed ^ 0xda7a);
     if (rng.below(3) == 0) return;
@@ -186,7 +202,8 @@ Scenario draw(std::uint64_t seed) {
     JobKinds kinds = draw_kinds(rng);
     // What a queue keeps for itself it lends to jobs that give way: others might never have room.
     const auto& queues = out.options.settings.queues;
-    kinds.all_give_way = std::any_of(queues.begin(), queues.end(), [](const QueueSpec& queue) { return queue.reserved_gpu > 0; });
+    kinds.all_give_way = std::any_of(queues.begin(), queues.end(),
+                                     [](const QueueSpec& queue) { return queue.reserved_gpu > 0; });
     draw_jobs(rng, kinds, out.options.nodes, out.length, out.steps);
     draw_operations(rng, kinds, nodes, out.length, out.steps);
     out.faults = draw_faults(rng, nodes, out.length, out.steps);

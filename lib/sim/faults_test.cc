@@ -12,7 +12,11 @@ TEST_P(EachFault, is_survived) {
     const Millis span = GetParam().lasts ? Millis(20'000) : Millis(0);
     for (int i = 0; i < 12; ++i) {
         world.submit(work(1 + i % 3, seconds(5 + 7 * (i % 4))), "t" + std::to_string(i));
-        world.inject({.fault = GetParam().fault, .at = world.elapsed() + Millis(200 * i), .steps = static_cast<std::uint64_t>(i), .node = i % 2, .span = span});
+        world.inject({.fault = GetParam().fault,
+                      .at = world.elapsed() + Millis(200 * i),
+                      .steps = static_cast<std::uint64_t>(i),
+                      .node = i % 2,
+                      .span = span});
         world.run_for(seconds(10));
     }
     world.heal();
@@ -24,7 +28,7 @@ TEST_P(EachFault, is_survived) {
 INSTANTIATE_TEST_SUITE_P(Sim, EachFault, testing::ValuesIn(fault_table().begin(), fault_table().end()),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// ---- a checker that cannot fail proves nothing -----------------------------------------------------------------------------------
+// ---- a checker that cannot fail proves nothing ------------------------------------------------------------
 
 TEST(Faults, are_named_once_and_found_by_name) {
     for (const FaultRow& row : fault_table()) {
@@ -32,7 +36,10 @@ TEST(Faults, are_named_once_and_found_by_name) {
         EXPECT_EQ(&fault_row(row.fault), &row);
     }
     EXPECT_FALSE(fault_named("nothing"));
-    EXPECT_EQ(text_of({.fault = Fault::partition, .at = Millis(8'000), .steps = 3, .node = 1, .span = Millis(20'000)}), "8000+3 partition n2 for 20000ms");
+    EXPECT_EQ(
+        text_of(
+            {.fault = Fault::partition, .at = Millis(8'000), .steps = 3, .node = 1, .span = Millis(20'000)}),
+        "8000+3 partition n2 for 20000ms");
 }
 
 TEST(Coverage, counts_what_was_hit_and_names_what_was_not) {

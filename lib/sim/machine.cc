@@ -10,7 +10,9 @@ constexpr std::uint64_t prepare_ms = 400;
 constexpr std::uint64_t willing_ms = 3'000;  // a task that heeds SIGTERM ends by then, or earlier
 constexpr int killed = 137, terminated = 143;
 
-bool ended(State state) { return state_row(state).terminal || state == State::preempted || state == State::lost; }
+bool ended(State state) {
+    return state_row(state).terminal || state == State::preempted || state == State::lost;
+}
 
 }  // namespace
 
@@ -29,14 +31,17 @@ class Machine::AgentRuntime final : public run::Runtime {
     void start(run::Launch launch) override {
         if (life_->acts()) machine_.start(std::move(launch));
     }
-    void stop(const run::TaskId& id, Millis grace, State outcome, Reason reason, std::string detail) override {
+    void stop(const run::TaskId& id, Millis grace, State outcome, Reason reason,
+              std::string detail) override {
         if (life_->acts()) machine_.stop(id, grace, outcome, reason, std::move(detail));
     }
     void forget(const run::TaskId& id) override {
-        if (const Record* record = machine_.find(id); record && record->ended && life_->acts()) machine_.records_.erase(id);
+        if (const Record* record = machine_.find(id); record && record->ended && life_->acts())
+            machine_.records_.erase(id);
     }
     void settle(const run::TaskId& id) override {
-        if (Record* record = machine_.find(id); record && record->ended && life_->acts()) record->settled = true;
+        if (Record* record = machine_.find(id); record && record->ended && life_->acts())
+            record->settled = true;
     }
     std::vector<run::TaskUsage> usage() override { return {}; }
     Result<std::pair<std::string, std::int64_t>> log(const run::TaskId&, std::int64_t, std::size_t) override {
@@ -52,12 +57,14 @@ class Machine::AgentRuntime final : public run::Runtime {
 // The machine's hardware as its drivers show it now.
 class Machine::AgentSource final : public hw::Source {
   public:
-    explicit AgentSource(Machine& machine) : machine_(machine), base_(hw::simulated_source(machine.hardware_)) {}
+    explicit AgentSource(Machine& machine)
+        : machine_(machine), base_(hw::simulated_source(machine.hardware_)) {}
     Result<NodeInventory> inventory() override {
         seen_ = machine_.hardware_changes_;
         CRATER_TRY(out, base_->inventory());
         for (const auto& [card, gone] : machine_.broken_cards_) {
-            std::erase_if(out.gpus, [card = card, gone = gone](const Gpu& gpu) { return gone && gpu.index == card; });
+            std::erase_if(out.gpus,
+                          [card = card, gone = gone](const Gpu& gpu) { return gone && gpu.index == card; });
             for (Gpu& gpu : out.gpus)
                 if (gpu.index == card) gpu.healthy = false, gpu.health_detail = "XID 79";
         }
@@ -72,7 +79,8 @@ class Machine::AgentSource final : public hw::Source {
     std::uint64_t seen_ = 0;
 };
 
-Machine::Machine(hw::SimulatedNode hardware, World world) : world_(std::move(world)), loop_(world_.time), clock_(world_.time), hardware_(std::move(hardware)) {
+Machine::Machine(hw::SimulatedNode hardware, World world)
+    : world_(std::move(world)), loop_(world_.time), clock_(world_.time), hardware_(std::move(hardware)) {
     auto inventory = hw::simulated_inventory(hardware_);
     CRATER_CHECK(inventory.has_value());
     inventory_ = std::move(*inventory);
@@ -100,7 +108,9 @@ Machine::Record* Machine::find(const run::TaskId& id) {
 std::map<run::TaskId, agent::Held> Machine::running() const {
     std::map<run::TaskId, agent::Held> out;
     for (const auto& [id, record] : records_)
-        if (!record.ended) out[id] = {record.launch.allocation, record.launch.spec.grace_period, record.last.state, record.last.at};
+        if (!record.ended)
+            out[id] = {record.launch.allocation, record.launch.spec.grace_period, record.last.state,
+                       record.last.at};
     return out;
 }
 
@@ -113,7 +123,7 @@ bool Machine::idle() const {
     return std::all_of(records_.begin(), records_.end(), [](const auto& item) { return item.second.ended; });
 }
 
-// ---- faults --------------------------------------------------------------------------------------------------------------------
+// ---- faults -----------------------------------------------------------------------------------------------
 
 void Machine::power_off(bool disk_kept) {
     for (auto& [id, record] : records_) {
@@ -124,7 +134,9 @@ void Machine::power_off(bool disk_kept) {
         truth.ended = clock_.now();
         truth.doubtful = true;
         record.ended = true;
-        record.last = {id, State::failed, Reason::node_lost, "the node restarted while the task ran", -1, clock_.now(), false};
+        record.last = {
+            id,           State::failed, Reason::node_lost, "the node restarted while the task ran", -1,
+            clock_.now(), false};
     }
     if (!disk_kept) records_.clear();
     ++changes_;
@@ -139,7 +151,8 @@ void Machine::break_card(std::int64_t card, bool gone) {
         if (!gone && world_.rng.below(2) == 0) continue;
         loop_.cancel(record.timer);
         record.timer = loop_.after(gone ? Millis(0) : pause(10'000), [this, id = id] {
-            if (Record* r = find(id); r && !r->ended) happened(*r, State::failed, Reason::exit_nonzero, "the card fell off the bus", 1);
+            if (Record* r = find(id); r && !r->ended)
+                happened(*r, State::failed, Reason::exit_nonzero, "the card fell off the bus", 1);
         });
     }
 }
@@ -151,12 +164,14 @@ void Machine::mend_cards() {
 }
 
 bool Machine::broken(const Allocation& allocation) const {
-    return std::any_of(allocation.gpus.begin(), allocation.gpus.end(), [this](const GpuSlice& slice) { return broken_cards_.contains(slice.index); });
+    return std::any_of(allocation.gpus.begin(), allocation.gpus.end(),
+                       [this](const GpuSlice& slice) { return broken_cards_.contains(slice.index); });
 }
 
-// ---- tasks ---------------------------------------------------------------------------------------------------------------------
+// ---- tasks ------------------------------------------------------------------------------------------------
 
-void Machine::happened(Record& record, State state, Reason reason, std::string detail, std::int64_t exit_code) {
+void Machine::happened(Record& record, State state, Reason reason, std::string detail,
+                       std::int64_t exit_code) {
     record.last = {record.launch.id, state, reason, std::move(detail), exit_code, clock_.now(), false};
     record.ended = ended(state);
     Truth& truth = world_.truth[record.launch.id];
@@ -193,8 +208,11 @@ void Machine::start(run::Launch launch) {
     ++orders_;
     const run::TaskId id = launch.id;
     if (const Record* known = find(id)) return tell(known->last);
-    const auto [truth, fresh] = world_.truth.emplace(id, Truth{.machine = name(), .running = {}, .ended = {}});
-    if (!fresh) world_.violation("starts", "started twice: " + id.text() + " on " + truth->second.machine + ", then on " + name());
+    const auto [truth, fresh] =
+        world_.truth.emplace(id, Truth{.machine = name(), .running = {}, .ended = {}});
+    if (!fresh)
+        world_.violation(
+            "starts", "started twice: " + id.text() + " on " + truth->second.machine + ", then on " + name());
     Record& record = records_[id];
     record.launch = std::move(launch);
     record.ignores_term = world_.rng.below(3) == 0;
@@ -206,7 +224,8 @@ void Machine::start(run::Launch launch) {
 void Machine::make_ready(const run::TaskId& id) {
     Record* record = find(id);
     if (!record || record->ended || record->stopping) return;
-    if (broken(record->launch.allocation)) return happened(*record, State::failed, Reason::start_failed, "the card does not answer", 126);
+    if (broken(record->launch.allocation))
+        return happened(*record, State::failed, Reason::start_failed, "the card does not answer", 126);
     if (world_.rng.below(2)) return run(id);
     happened(*record, State::ready, Reason::none, "", -1);
     record->timer = loop_.after(pause(prepare_ms), [this, id] { run(id); });
@@ -215,14 +234,17 @@ void Machine::make_ready(const run::TaskId& id) {
 void Machine::run(const run::TaskId& id) {
     Record* record = find(id);
     if (!record || record->ended || record->stopping) return;
-    const Millis duration = record->launch.spec.duration > Millis(0) ? record->launch.spec.duration : Millis(1'000);
+    const Millis duration =
+        record->launch.spec.duration > Millis(0) ? record->launch.spec.duration : Millis(1'000);
     const bool fails = world_.rng.below(100) < static_cast<std::uint64_t>(*world_.task_failures_percent);
     happened(*record, State::running, Reason::process_started, "", -1);
     record->timer = loop_.after(duration, [this, id, fails] {
         Record* ending = find(id);
         if (!ending || ending->ended) return;
-        if (fails) happened(*ending, State::failed, Reason::exit_nonzero, "exit code 1", 1);
-        else happened(*ending, State::finished, Reason::exit_zero, "", 0);
+        if (fails)
+            happened(*ending, State::failed, Reason::exit_nonzero, "exit code 1", 1);
+        else
+            happened(*ending, State::finished, Reason::exit_zero, "", 0);
     });
 }
 
@@ -233,7 +255,8 @@ void Machine::stop(const run::TaskId& id, Millis grace, State outcome, Reason re
     if (record->ended) return tell(record->last);
     // Who makes room for others, or is moved, has the time that it was promised.
     if (outcome == State::preempted && grace < record->launch.spec.grace_period)
-        world_.violation("grace", id.text() + " has " + format(grace) + " to stop and was promised " + format(record->launch.spec.grace_period));
+        world_.violation("grace", id.text() + " has " + format(grace) + " to stop and was promised " +
+                                      format(record->launch.spec.grace_period));
     record->outcome = outcome;
     record->reason = reason;
     record->detail = std::move(detail);
@@ -245,13 +268,15 @@ void Machine::stop(const run::TaskId& id, Millis grace, State outcome, Reason re
         record->killed_us = kill_us;
         record->killing = loop_.after(grace, [this, id] { end_stopped(id); });
     }
-    if (first && !record->ignores_term && willing < grace) loop_.after(willing, [this, id] { end_stopped(id); });
+    if (first && !record->ignores_term && willing < grace)
+        loop_.after(willing, [this, id] { end_stopped(id); });
 }
 
 void Machine::end_stopped(const run::TaskId& id) {
     Record* record = find(id);
     if (!record || record->ended) return;
-    happened(*record, record->outcome, record->reason, record->detail, record->ignores_term ? killed : terminated);
+    happened(*record, record->outcome, record->reason, record->detail,
+             record->ignores_term ? killed : terminated);
 }
 
 }  // namespace crater::sim

@@ -1,5 +1,5 @@
-// One server of the simulated cluster: its hardware, its clock and what runs on it. It outlives its agent, as real tasks do, and knows the
-// truth about its tasks: the checkers ask it, and nobody else.
+// One server of the simulated cluster: its hardware, its clock and what runs on it. It outlives its agent, as
+// real tasks do, and knows the truth about its tasks: the checkers ask it, and nobody else.
 #pragma once
 
 #include <deque>
@@ -19,10 +19,10 @@ namespace crater::sim {
 // What became of one attempt, by the machine's clock where a time is one that its agent can know.
 struct Truth {
     std::string machine;
-    Instant running, ended;  // 0 = not
-    bool doubtful = false;   // its agent could not know it all
+    Instant running, ended;            // 0 = not
+    bool doubtful = false;             // its agent could not know it all
     std::shared_ptr<const void> told;  // the life of the scheduler that heard of its end
-    Instant told_at;             // by its clock
+    Instant told_at;                   // by its clock
 };
 
 class Machine {
@@ -31,7 +31,8 @@ class Machine {
     struct World {
         testing::VirtualTime& time;
         Rng& rng;
-        std::map<run::TaskId, Truth>& truth;  // of the whole cluster: a (job, task, attempt) starts once anywhere
+        // of the whole cluster: a (job, task, attempt) starts once anywhere
+        std::map<run::TaskId, Truth>& truth;
         int* task_failures_percent;
         Note trace;
         std::function<void(std::string checker, std::string text)> violation;
@@ -85,7 +86,9 @@ class Machine {
     void tell(const run::TaskEvent& event);
     bool broken(const Allocation& allocation) const;
     Record* find(const run::TaskId& id);
-    Millis pause(std::uint64_t most_ms) { return Millis(static_cast<std::int64_t>(world_.rng.below(most_ms + 1))); }
+    Millis pause(std::uint64_t most_ms) {
+        return Millis(static_cast<std::int64_t>(world_.rng.below(most_ms + 1)));
+    }
 
     World world_;
     testing::VirtualLoop loop_;

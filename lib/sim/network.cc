@@ -38,7 +38,8 @@ Head head_of(const std::string& bytes) {
 class World::Impl::Connector final : public wire::Connector {
   public:
     Connector(Impl& world, int host) : world_(world), host_(host) {}
-    void connect(wire::LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<wire::Link>>)> done) override {
+    void connect(wire::LinkCallbacks callbacks,
+                 std::function<void(Result<std::shared_ptr<wire::Link>>)> done) override {
         world_.connect(host_, std::move(callbacks), std::move(done));
     }
 
@@ -56,14 +57,17 @@ class World::Impl::SchedulerEnd final : public wire::Link {
         if (!life_->acts()) return;
         Host& h = world_.host(host_);
         if (life_->leads) world_.check_order(h, message);
-        if (life_->leads && head_of(message).body == proto::ToAgent::kWelcome && h.far_end.get() == this) h.welcomed = true;
+        if (life_->leads && head_of(message).body == proto::ToAgent::kWelcome && h.far_end.get() == this)
+            h.welcomed = true;
         link_->send(std::move(message));
     }
     void close() override {
         if (life_->over) return;
         if (Host& h = world_.host(host_); h.far_end.get() == this) {
             const std::int64_t now_us = world_.time_.ticks_us();
-            if (std::exchange(h.welcomed, false) && now_us - h.heard_us < world_.config_.heartbeat_timeout.count() * 1000) h.dropped_us = now_us;
+            if (std::exchange(h.welcomed, false) &&
+                now_us - h.heard_us < world_.config_.heartbeat_timeout.count() * 1000)
+                h.dropped_us = now_us;
         }
         link_->close();
     }
@@ -79,7 +83,8 @@ class World::Impl::SchedulerEnd final : public wire::Link {
 // The agent's end.
 class World::Impl::AgentEnd final : public wire::Link {
   public:
-    AgentEnd(Impl& world, int host, std::shared_ptr<wire::Link> link) : world_(world), host_(host), life_(world.host(host).life), link_(std::move(link)) {}
+    AgentEnd(Impl& world, int host, std::shared_ptr<wire::Link> link)
+        : world_(world), host_(host), life_(world.host(host).life), link_(std::move(link)) {}
     void send(std::string message) override {
         Host& h = world_.host(host_);
         ++h.words;
@@ -105,7 +110,9 @@ class World::Impl::AgentEnd final : public wire::Link {
     std::shared_ptr<wire::Link> link_;
 };
 
-std::unique_ptr<wire::Connector> World::Impl::make_connector(int i) { return std::make_unique<Connector>(*this, i); }
+std::unique_ptr<wire::Connector> World::Impl::make_connector(int i) {
+    return std::make_unique<Connector>(*this, i);
+}
 
 // Who takes the agent's call: the leader, or one that has lost its disk and does not know it yet.
 SchedulerProcess* World::Impl::answering(const Host& host) {
@@ -116,46 +123,58 @@ SchedulerProcess* World::Impl::answering(const Host& host) {
     return old && (!now || rng_.below(2)) ? old : now;
 }
 
-void World::Impl::connect(int i, wire::LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<wire::Link>>)> done) {
-    host(i).loop->after(pause(weather_.delay_max), [this, i, callbacks = std::move(callbacks), done = std::move(done)]() mutable {
+void World::Impl::connect(int i, wire::LinkCallbacks callbacks,
+                          std::function<void(Result<std::shared_ptr<wire::Link>>)> done) {
+    host(i).loop->after(pause(weather_.delay_max), [this, i, callbacks = std::move(callbacks),
+                                                    done = std::move(done)]() mutable {
         Host& h = host(i);
         SchedulerProcess* process = answering(h);
         if (!process) return done(fail(Code::unavailable, "no answer"));
-        const auto delay = [this, &h] { return pause(h.delayed_until_us > time_.ticks_us() ? delayed_max : weather_.delay_max); };
-        h.wire = std::make_shared<VirtualWire>(time_, delay, [this] { return chance(weather_.message_loss); });
+        const auto delay = [this, &h] {
+            return pause(h.delayed_until_us > time_.ticks_us() ? delayed_max : weather_.delay_max);
+        };
+        h.wire =
+            std::make_shared<VirtualWire>(time_, delay, [this] { return chance(weather_.message_loss); });
         h.welcomed = false;
         for (auto* wires : {&process->wires, &h.wires}) {
             std::erase_if(*wires, [](const auto& wire) { return wire.expired(); });
             wires->push_back(h.wire);
         }
         auto theirs = std::make_shared<std::weak_ptr<wire::Link>>();
-        auto from_agent = at_scheduler(i, *process, process->service->agent_link([theirs] { return theirs->lock(); }));
-        const auto end = h.wire->attach(1, *process->loop, std::move(from_agent), "10.0.0." + std::to_string(i + 1) + ":4000");
+        auto from_agent =
+            at_scheduler(i, *process, process->service->agent_link([theirs] { return theirs->lock(); }));
+        const auto end = h.wire->attach(1, *process->loop, std::move(from_agent),
+                                        "10.0.0." + std::to_string(i + 1) + ":4000");
         h.far_end = std::make_shared<SchedulerEnd>(*this, i, process->life, end);
         *theirs = h.far_end;
         h.near_end = h.wire->attach(0, *h.loop, at_agent(i, std::move(callbacks)), "scheduler");
-        if (const auto lost = std::exchange(h.lost_when_linked, std::nullopt); lost && !healed_) in_steps_.emplace_back(1 + rng_.below(6), *lost);
+        if (const auto lost = std::exchange(h.lost_when_linked, std::nullopt); lost && !healed_)
+            in_steps_.emplace_back(1 + rng_.below(6), *lost);
         done(std::make_shared<AgentEnd>(*this, i, h.near_end));
     });
 }
 
-wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& process, wire::LinkCallbacks callbacks) {
+wire::LinkCallbacks World::Impl::at_scheduler(int i, const SchedulerProcess& process,
+                                              wire::LinkCallbacks callbacks) {
     const std::string who = host(i).machine->name() + " > scheduler";
-    return {.on_message = [this, i, who, &process, next = std::move(callbacks.on_message)](std::string m) {
-                trace(who, m);
-                Host& h = host(i);
-                if (process.life->leads) h.heard_us = time_.ticks_us();
-                if (!m.empty() && m[0] == report_tag) {
-                    proto::ToScheduler message;
-                    if (message.ParseFromString(m)) note_report(i, process, message.report());
-                }
-                next(std::move(m));
-            },
-            .on_closed = [this, i, who, wire = host(i).wire.get(), next = std::move(callbacks.on_closed)](std::string why) {
-                trace(who + " closed: " + why);
-                if (host(i).wire.get() == wire) host(i).welcomed = false;
-                next(std::move(why));
-            }};
+    return {.on_message =
+                [this, i, who, &process, next = std::move(callbacks.on_message)](std::string m) {
+                    trace(who, m);
+                    Host& h = host(i);
+                    if (process.life->leads) h.heard_us = time_.ticks_us();
+                    if (!m.empty() && m[0] == report_tag) {
+                        proto::ToScheduler message;
+                        if (message.ParseFromString(m)) note_report(i, process, message.report());
+                    }
+                    next(std::move(m));
+                },
+            .on_closed =
+                [this, i, who, wire = host(i).wire.get(),
+                 next = std::move(callbacks.on_closed)](std::string why) {
+                    trace(who + " closed: " + why);
+                    if (host(i).wire.get() == wire) host(i).welcomed = false;
+                    next(std::move(why));
+                }};
 }
 
 void World::Impl::note_report(int i, const SchedulerProcess& process, const proto::TaskReport& report) {
@@ -169,26 +188,29 @@ void World::Impl::note_report(int i, const SchedulerProcess& process, const prot
 
 wire::LinkCallbacks World::Impl::at_agent(int i, wire::LinkCallbacks callbacks) {
     const std::string who = "scheduler > " + host(i).machine->name();
-    return {.on_message = [this, i, who, next = std::move(callbacks.on_message)](std::string m) {
-                trace(who, m);
-                Host& h = host(i);
-                h.table_changed = true;
-                const Head head = head_of(m);
-                const bool stale = head.term < h.term;
-                h.term = std::max(h.term, head.term);
-                const std::uint64_t orders = h.machine->orders(), words = h.words, refusals = h.refusals;
-                next(std::move(m));
-                // It may say no or nothing, as to the late words of a link that it gave up.
-                const bool answered = h.words != words && h.refusals == refusals;
-                if (stale && (answered || h.machine->orders() != orders))
-                    violate("terms", h.machine->name() + " obeyed term " + std::to_string(head.term) + " though it knows of " + std::to_string(h.term));
-                if (head.body == proto::ToAgent::kWelcome && std::exchange(h.repeat, false))
-                    for (const std::string& again : h.said) h.near_end->send(again);
-            },
-            .on_closed = [this, who, next = std::move(callbacks.on_closed)](std::string why) {
-                trace(who + " closed: " + why);
-                next(std::move(why));
-            }};
+    return {.on_message =
+                [this, i, who, next = std::move(callbacks.on_message)](std::string m) {
+                    trace(who, m);
+                    Host& h = host(i);
+                    h.table_changed = true;
+                    const Head head = head_of(m);
+                    const bool stale = head.term < h.term;
+                    h.term = std::max(h.term, head.term);
+                    const std::uint64_t orders = h.machine->orders(), words = h.words, refusals = h.refusals;
+                    next(std::move(m));
+                    // It may say no or nothing, as to the late words of a link that it gave up.
+                    const bool answered = h.words != words && h.refusals == refusals;
+                    if (stale && (answered || h.machine->orders() != orders))
+                        violate("terms", h.machine->name() + " obeyed term " + std::to_string(head.term) +
+                                             " though it knows of " + std::to_string(h.term));
+                    if (head.body == proto::ToAgent::kWelcome && std::exchange(h.repeat, false))
+                        for (const std::string& again : h.said) h.near_end->send(again);
+                },
+            .on_closed =
+                [this, who, next = std::move(callbacks.on_closed)](std::string why) {
+                    trace(who + " closed: " + why);
+                    next(std::move(why));
+                }};
 }
 
 // What an older agent would have said.
@@ -206,7 +228,9 @@ std::string World::Impl::as_older(const Host& host, std::string bytes) {
         message.mutable_report()->clear_enforcement();
         message.mutable_report()->clear_detail();
         message.mutable_report()->clear_at_ms();
-        if (const auto truth = truth_.find({message.report().job(), message.report().task(), message.report().attempt()}); truth != truth_.end())
+        if (const auto truth =
+                truth_.find({message.report().job(), message.report().task(), message.report().attempt()});
+            truth != truth_.end())
             truth->second.doubtful = true;
     }
     return codec::to_bytes(message);
@@ -221,13 +245,16 @@ void World::Impl::cut(Host& h, int side, Millis span) {
     loop_.after(span, [this, i] { unstall(host(i)); });
     loop_.after(ping_patience, [this, i, side, wire = std::weak_ptr(h.wire)] {
         const auto w = wire.lock();
-        if (w && host(i).cut_until_us[static_cast<std::size_t>(side)] > time_.ticks_us()) w->break_off("no answer to pings");
+        if (w && host(i).cut_until_us[static_cast<std::size_t>(side)] > time_.ticks_us())
+            w->break_off("no answer to pings");
     });
 }
 
 void World::Impl::unstall(Host& h) {
     for (const int side : {0, 1})
-        if (h.wire && h.cut_until_us[static_cast<std::size_t>(side)] <= time_.ticks_us() && h.wire->stalled(side)) h.wire->stall(side, false);
+        if (h.wire && h.cut_until_us[static_cast<std::size_t>(side)] <= time_.ticks_us() &&
+            h.wire->stalled(side))
+            h.wire->stall(side, false);
 }
 
 // The agent's end breaks; what it had said arrives at the scheduler when it has called again.

@@ -9,8 +9,9 @@ namespace crater::sim {
 
 // Shared by a process and everything through which it reaches others.
 struct Life {
-    bool leads = true;      // of a scheduler: no successor has its disk
-    bool over = false;      // nothing that it does reaches anybody any more; it is buried at the end of the step
+    bool leads = true;  // of a scheduler: no successor has its disk
+    // nothing that it does reaches anybody any more; it is buried at the end of the step
+    bool over = false;
     int actions_left = -1;  // it dies before the next one when this is 0; -1 = no end in sight
 
     // Asked before each thing that others would notice.

@@ -3,7 +3,7 @@
 
 namespace crater::sim {
 
-// ---- the scheduler -------------------------------------------------------------------------------------------------------------
+// ---- the scheduler ----------------------------------------------------------------------------------------
 
 // What its main does.
 void World::Impl::start_scheduler() {
@@ -14,9 +14,15 @@ void World::Impl::start_scheduler() {
     p.store = disk_.open(*p.loop, p.life);
     p.callbacks = make_alldata(p);
     p.rng = std::make_unique<SeededRng>(rng_.next());
-    auto made = scheduler::Scheduler::start(config_, {.clock = scheduler_clock_, .loop = *p.loop, .rng = *p.rng, .store = *p.store,
-                                                      .callbacks = p.callbacks.get(), .metrics = nullptr, .plugins = nullptr,
-                                                      .on_fatal = [this, life = p.life](const Error& e) { on_fatal(life, e); }});
+    auto made = scheduler::Scheduler::start(
+        config_, {.clock = scheduler_clock_,
+                  .loop = *p.loop,
+                  .rng = *p.rng,
+                  .store = *p.store,
+                  .callbacks = p.callbacks.get(),
+                  .metrics = nullptr,
+                  .plugins = nullptr,
+                  .on_fatal = [this, life = p.life](const Error& e) { on_fatal(life, e); }});
     if (!made) {
         trace("scheduler: does not start, " + made.error().text());
         if (time_.ticks_us() >= disk_.failing_until_us) violate("recovery", made.error().text());
@@ -56,7 +62,7 @@ void World::Impl::kill_scheduler(std::unique_ptr<SchedulerProcess>& process) {
     process.reset();
 }
 
-// ---- agents --------------------------------------------------------------------------------------------------------------------
+// ---- agents -----------------------------------------------------------------------------------------------
 
 Machine::World World::Impl::machine_world() {
     return {.time = time_,
@@ -64,7 +70,8 @@ Machine::World World::Impl::machine_world() {
             .truth = truth_,
             .task_failures_percent = &weather_.task_failures_percent,
             .trace = [this](const std::string& text) { trace(text); },
-            .violation = [this](std::string checker, std::string text) { violate(std::move(checker), std::move(text)); }};
+            .violation = [this](std::string checker,
+                                std::string text) { violate(std::move(checker), std::move(text)); }};
 }
 
 void World::Impl::start_agent(int i) {
@@ -84,7 +91,8 @@ void World::Impl::start_agent(int i) {
     agent::Config config;
     config.node_name = h.machine->name();
     config.allow_unenforced = true;
-    h.agent = std::make_unique<agent::Agent>(config, agent::Env{h.machine->clock(), *h.loop, *h.rng, *h.source, *h.runtime, *h.connector});
+    h.agent = std::make_unique<agent::Agent>(
+        config, agent::Env{h.machine->clock(), *h.loop, *h.rng, *h.source, *h.runtime, *h.connector});
     trace(h.machine->name() + ": agent up" + (h.index == h.node ? "" : ", a twin"));
     h.agent->start();
 }

@@ -18,7 +18,8 @@ Result<Regression> read_line(const std::string& line) {
     } else {
         std::uint64_t seed = 0;
         const auto end = first.data() + first.size();
-        if (const auto read = std::from_chars(first.data(), end, seed); read.ec != std::errc() || read.ptr != end)
+        if (const auto read = std::from_chars(first.data(), end, seed);
+            read.ec != std::errc() || read.ptr != end)
             return fail(Code::invalid, first + " is neither a seed nor a file that ends in .yaml");
         out.seed = seed;
     }

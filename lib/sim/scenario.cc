@@ -41,7 +41,8 @@ std::string job_line(const JobSpec& spec) {
     if (spec.time_limit > Millis(0)) out += ", at most " + format(spec.time_limit);
     if (spec.priority.value >= 0) out += ", priority " + to_text(spec.priority);
     if (spec.preemptible.value_or(false)) out += ", gives way in " + format(spec.grace_period);
-    if (spec.restart.policy == RestartPolicy::on_failure) out += fmt::format(", {} restarts", spec.restart.max);
+    if (spec.restart.policy == RestartPolicy::on_failure)
+        out += fmt::format(", {} restarts", spec.restart.max);
     if (!spec.queue.empty()) out += ", queue " + spec.queue;
     if (!spec.tenant.empty()) out += ", tenant " + spec.tenant;
     for (const std::string& id : spec.after_ok) out += ", after " + id + " ended well";
@@ -67,7 +68,8 @@ std::string step_line(const Step& step) {
         case Act::drain:
         case Act::drain_evict:
         case Act::taint: return out + " " + node + " for " + format(step.span);
-        case Act::maintain: return out + " " + node + " in " + format(step.after) + " for " + format(step.span);
+        case Act::maintain:
+            return out + " " + node + " in " + format(step.after) + " for " + format(step.span);
         case Act::quota: return out + " of " + step.tenant + ":" + quota_line(step.quota);
         case Act::defragment: break;
     }
@@ -82,9 +84,15 @@ std::string node_line(const hw::SimulatedNode& node) {
 }  // namespace
 
 std::span<const EnumName<Act>> enum_names(Act) {
-    static constexpr EnumName<Act> names[] = {
-        {Act::submit, "submit"}, {Act::cancel, "cancel"},     {Act::evict, "evict"}, {Act::drain, "drain"},          {Act::drain_evict, "drain_evict"},
-        {Act::taint, "taint"},   {Act::maintain, "maintain"}, {Act::quota, "quota"}, {Act::defragment, "defragment"}};
+    static constexpr EnumName<Act> names[] = {{Act::submit, "submit"},
+                                              {Act::cancel, "cancel"},
+                                              {Act::evict, "evict"},
+                                              {Act::drain, "drain"},
+                                              {Act::drain_evict, "drain_evict"},
+                                              {Act::taint, "taint"},
+                                              {Act::maintain, "maintain"},
+                                              {Act::quota, "quota"},
+                                              {Act::defragment, "defragment"}};
     return names;
 }
 
@@ -98,7 +106,8 @@ void lift_quotas(World& world, const Scenario& scenario) {
     plenty.memory = Bytes(1ll << 60);
     std::set<std::string> tenants;
     for (const Step& step : scenario.steps)
-        if (step.act == Act::quota && tenants.insert(step.tenant).second) world.set_quota(step.tenant, plenty);
+        if (step.act == Act::quota && tenants.insert(step.tenant).second)
+            world.set_quota(step.tenant, plenty);
 }
 
 std::string told(const World& world, std::size_t lines) {
@@ -107,7 +116,8 @@ std::string told(const World& world, std::size_t lines) {
     for (std::string line; std::getline(all, line);)
         if (line.find("scheduler heartbeat") == std::string::npos) kept.push_back(std::move(line));
     std::string out;
-    for (std::size_t i = kept.size() - std::min(lines, kept.size()); i < kept.size(); ++i) out += kept[i] + "\n";
+    for (std::size_t i = kept.size() - std::min(lines, kept.size()); i < kept.size(); ++i)
+        out += kept[i] + "\n";
     return out;
 }
 
@@ -121,7 +131,8 @@ Outcome play(const Scenario& scenario, Tell tell) {
         if (!world.violations().empty()) break;
         ask(world, step);
     }
-    if (scenario.length > world.elapsed() && world.violations().empty()) world.run_for(scenario.length - world.elapsed());
+    if (scenario.length > world.elapsed() && world.violations().empty())
+        world.run_for(scenario.length - world.elapsed());
     world.heal();
     lift_quotas(world, scenario);
     if (world.violations().empty()) world.run_until_idle(peace);
@@ -130,7 +141,7 @@ Outcome play(const Scenario& scenario, Tell tell) {
             .elapsed = world.elapsed(),
             .trace_hash = world.trace_hash(),
             .violations = world.violations(),
-            .trace = tell == Tell::everything  ? told(world, lines_remembered)
+            .trace = tell == Tell::everything     ? told(world, lines_remembered)
                      : world.violations().empty() ? std::string()
                                                   : told(world, lines_of_failure)};
 }
@@ -138,9 +149,11 @@ Outcome play(const Scenario& scenario, Tell tell) {
 Scenario tidied(Scenario scenario) {
     const auto nodes = static_cast<std::int64_t>(scenario.options.nodes.size());
     std::erase_if(scenario.faults, [&](const Injection& fault) {
-        return fault.at > scenario.length || (fault_row(fault.fault).place == Place::node && fault.node >= nodes);
+        return fault.at > scenario.length ||
+               (fault_row(fault.fault).place == Place::node && fault.node >= nodes);
     });
-    std::stable_sort(scenario.steps.begin(), scenario.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
+    std::stable_sort(scenario.steps.begin(), scenario.steps.end(),
+                     [](const Step& a, const Step& b) { return a.at < b.at; });
     std::set<std::string> jobs;
     const auto unknown = [&](const std::string& job) { return !jobs.contains(job); };
     std::erase_if(scenario.steps, [&](Step& step) {
@@ -166,14 +179,16 @@ Scenario tidied(Scenario scenario) {
 
 std::string story(const Scenario& scenario) {
     const Settings& settings = scenario.options.settings;
-    std::string out = fmt::format("seed {}, {} nodes, heartbeats every {}, lost after {}, faults end after {}\n", scenario.options.seed,
-                                  scenario.options.nodes.size(), format(settings.heartbeat_interval), format(settings.heartbeat_timeout),
-                                  seconds(scenario.length));
+    std::string out =
+        fmt::format("seed {}, {} nodes, heartbeats every {}, lost after {}, faults end after {}\n",
+                    scenario.options.seed, scenario.options.nodes.size(), format(settings.heartbeat_interval),
+                    format(settings.heartbeat_timeout), seconds(scenario.length));
     for (const auto& node : scenario.options.nodes) out += "  " + node_line(node) + "\n";
     std::vector<std::pair<Millis, std::string>> lines;
     for (const Step& step : scenario.steps) lines.emplace_back(step.at, step_line(step));
     for (const Injection& fault : scenario.faults) lines.emplace_back(fault.at, "FAULT " + text_of(fault));
-    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [at, text] : lines) out += fmt::format("{:>12}  {}\n", seconds(at), text);
     return out;
 }

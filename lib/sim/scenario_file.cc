@@ -17,13 +17,16 @@ std::span<const EnumName<Fault>> enum_names(Fault) {
 
 template <class V>
 void describe(V& v, Weather& w) {
-    v.field("message_loss", w.message_loss, "Part of the messages that is lost, each with its link.", {.minimum = 0, .maximum = 1});
+    v.field("message_loss", w.message_loss, "Part of the messages that is lost, each with its link.",
+            {.minimum = 0, .maximum = 1});
     v.field("delay_max", w.delay_max, "Longest way of a message.");
     v.field("commit_latency_max", w.commit_latency_max, "Longest commit.");
     v.field("restart_delay_max", w.restart_delay_max, "Longest time until a dead process is started again.");
     v.field("clock_skew_max", w.clock_skew_max, "Of each process from the true time.");
-    v.field("callback_failures_percent", w.callback_failures_percent, "Callbacks that fail.", {.minimum = 0, .maximum = 99});
-    v.field("task_failures_percent", w.task_failures_percent, "Tasks that fail.", {.minimum = 0, .maximum = 100});
+    v.field("callback_failures_percent", w.callback_failures_percent, "Callbacks that fail.",
+            {.minimum = 0, .maximum = 99});
+    v.field("task_failures_percent", w.task_failures_percent, "Tasks that fail.",
+            {.minimum = 0, .maximum = 100});
 }
 
 template <class V>
@@ -76,7 +79,8 @@ void describe(V& v, Scenario& s) {
 
 namespace {
 
-// Leaves out of `tree` what `usual` has as well. Elements of lists are compared with what one is that says nothing.
+// Leaves out of `tree` what `usual` has as well. Elements of lists are compared with what one is that says
+// nothing.
 void leave_out(codec::Json& tree, const codec::Json& usual) {
     for (auto it = tree.begin(); it != tree.end();) {
         const auto same = usual.find(it.key());
@@ -113,11 +117,14 @@ Result<Scenario> read_scenario(std::string_view yaml) {
     if (nodes == 0) return fail(Code::invalid, "a cluster has at least one node", "options.nodes");
     const auto check_node = [&](std::int64_t node, const std::string& list, std::size_t at) -> Result<void> {
         if (node < nodes) return {};
-        return fail(Code::invalid, "there is no node " + std::to_string(node), list + "[" + std::to_string(at) + "].node",
+        return fail(Code::invalid, "there is no node " + std::to_string(node),
+                    list + "[" + std::to_string(at) + "].node",
                     "0 to " + std::to_string(nodes - 1) + ", in the order of options.nodes");
     };
-    for (std::size_t i = 0; i < scenario.steps.size(); ++i) CRATER_TRY_VOID(check_node(scenario.steps[i].node, "steps", i));
-    for (std::size_t i = 0; i < scenario.faults.size(); ++i) CRATER_TRY_VOID(check_node(scenario.faults[i].node, "faults", i));
+    for (std::size_t i = 0; i < scenario.steps.size(); ++i)
+        CRATER_TRY_VOID(check_node(scenario.steps[i].node, "steps", i));
+    for (std::size_t i = 0; i < scenario.faults.size(); ++i)
+        CRATER_TRY_VOID(check_node(scenario.faults[i].node, "faults", i));
     return scenario;
 }
 

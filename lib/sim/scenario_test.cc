@@ -1,4 +1,6 @@
 // The tools around the world: what a seed draws, how it is kept, how it is made smaller.
+#include "crater/sim/scenario.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,21 +9,22 @@
 
 #include "crater/sim/crew.h"
 #include "crater/sim/regressions.h"
-#include "crater/sim/scenario.h"
 #include "crater/sim/shrink.h"
 
 namespace crater::sim {
 namespace {
 
 std::size_t submits(const Scenario& scenario) {
-    return static_cast<std::size_t>(
-        std::count_if(scenario.steps.begin(), scenario.steps.end(), [](const Step& step) { return step.act == Act::submit; }));
+    return static_cast<std::size_t>(std::count_if(scenario.steps.begin(), scenario.steps.end(),
+                                                  [](const Step& step) { return step.act == Act::submit; }));
 }
 bool submits_job(const Scenario& scenario, const std::string& id) {
-    return std::any_of(scenario.steps.begin(), scenario.steps.end(), [&](const Step& step) { return step.act == Act::submit && step.job == id; });
+    return std::any_of(scenario.steps.begin(), scenario.steps.end(),
+                       [&](const Step& step) { return step.act == Act::submit && step.job == id; });
 }
 bool strikes(const Scenario& scenario, Fault fault) {
-    return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](const Injection& injection) { return injection.fault == fault; });
+    return std::any_of(scenario.faults.begin(), scenario.faults.end(),
+                       [&](const Injection& injection) { return injection.fault == fault; });
 }
 Scenario with_faults(std::uint64_t seed) {
     Scenario scenario = draw(seed);
@@ -37,7 +40,8 @@ TEST(Draw, a_seed_is_the_same_day_twice_and_another_seed_another) {
 
 TEST(Draw, days_are_full_on_average) {
     std::size_t faults = 0, jobs = 0;
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) faults += draw(seed).faults.size(), jobs += submits(draw(seed));
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        faults += draw(seed).faults.size(), jobs += submits(draw(seed));
     EXPECT_GE(faults / 50, 20u);
     EXPECT_GE(jobs / 50, 20u);
 }
@@ -90,7 +94,8 @@ TEST(Tidied, nothing_names_what_is_not_there) {
                       {.at = Millis(4), .act = Act::submit, .job = "a", .spec = late},
                       {.at = Millis(3), .act = Act::cancel, .job = "a"},
                       {.at = Millis(2), .act = Act::drain, .node = 1}};
-    scenario.faults = {{.fault = Fault::agent_crash, .node = 1}, {.fault = Fault::scheduler_crash, .node = 1}};
+    scenario.faults = {{.fault = Fault::agent_crash, .node = 1},
+                       {.fault = Fault::scheduler_crash, .node = 1}};
     scenario = tidied(std::move(scenario));
     ASSERT_EQ(scenario.steps.size(), 1u);
     EXPECT_TRUE(scenario.steps[0].spec.after_ok.empty());
@@ -103,7 +108,8 @@ TEST(Play, a_seed_is_the_same_twice_and_nothing_is_wrong) {
     EXPECT_EQ(first.counts.events, second.counts.events);
     EXPECT_EQ(first.trace_hash, second.trace_hash);
     EXPECT_NE(first.trace_hash, play(draw(12)).trace_hash);
-    for (const Violation& v : first.violations) ADD_FAILURE() << v.checker << ": " << v.text << "\n" << first.trace;
+    for (const Violation& v : first.violations)
+        ADD_FAILURE() << v.checker << ": " << v.text << "\n" << first.trace;
 }
 
 // A failure that needs one job, its cancel and one fault: everything else has to go.
@@ -117,7 +123,9 @@ TEST(Shrink, leaves_what_the_failure_needs) {
     int asked = 0;
     const auto fails = [&](const Scenario& s) {
         ++asked;
-        const bool cancelled = std::any_of(s.steps.begin(), s.steps.end(), [](const Step& step) { return step.act == Act::cancel && step.job == "guilty"; });
+        const bool cancelled = std::any_of(s.steps.begin(), s.steps.end(), [](const Step& step) {
+            return step.act == Act::cancel && step.job == "guilty";
+        });
         return cancelled && strikes(s, Fault::partition);
     };
     const Shrunk small = shrink(big, fails, 2'000);
@@ -158,7 +166,8 @@ TEST(Crew, a_check_that_fails_is_a_violation_of_that_scenario_alone) {
     ASSERT_EQ(reports.size(), 3u);
     ASSERT_EQ(reports[1].outcome.violations.size(), 1u);
     EXPECT_EQ(reports[1].outcome.violations[0].checker, "crash");
-    EXPECT_NE(reports[1].outcome.violations[0].text.find("planted"), std::string::npos) << reports[1].outcome.violations[0].text;
+    EXPECT_NE(reports[1].outcome.violations[0].text.find("planted"), std::string::npos)
+        << reports[1].outcome.violations[0].text;
     for (const std::uint64_t sound : {0, 2}) {
         EXPECT_TRUE(reports[sound].outcome.violations.empty());
         EXPECT_GT(reports[sound].outcome.counts.events, 0u);
@@ -179,7 +188,8 @@ TEST(Crew, a_report_says_what_was_played) {
 }
 
 TEST(Regressions, are_seeds_and_files_with_their_reasons) {
-    const auto read = read_regressions("# all of them\n\n4711 lost a job # in spring\nsmall.yaml  started twice\n");
+    const auto read =
+        read_regressions("# all of them\n\n4711 lost a job # in spring\nsmall.yaml  started twice\n");
     ASSERT_TRUE(read) << read.error().text();
     ASSERT_EQ(read->size(), 2u);
     EXPECT_EQ((*read)[0].seed, 4711u);

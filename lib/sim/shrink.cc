@@ -1,5 +1,6 @@
-// Delta debugging (Zeller and Hildebrandt): parts of a list are left out, first large ones, then ever smaller ones, and what can be left
-// out without losing the failure stays out. Passes over what else can be less are repeated until none helps.
+// Delta debugging (Zeller and Hildebrandt): parts of a list are left out, first large ones, then ever smaller
+// ones, and what can be left out without losing the failure stays out. Passes over what else can be less are
+// repeated until none helps.
 #include "crater/sim/shrink.h"
 
 #include <algorithm>
@@ -10,7 +11,10 @@ namespace {
 class Shrinker {
   public:
     Shrinker(Scenario scenario, const StillFails& still_fails, int runs_max)
-        : best_(tidied(std::move(scenario))), still_fails_(still_fails), left_(runs_max), runs_max_(runs_max) {}
+        : best_(tidied(std::move(scenario))),
+          still_fails_(still_fails),
+          left_(runs_max),
+          runs_max_(runs_max) {}
 
     Shrunk run() {
         for (bool better = true; better && left_ > 0;) {
@@ -44,8 +48,10 @@ class Shrinker {
         bool better = false;
         for (Millis cut = best_.length / 2; cut >= Millis(1'000) && left_ > 0;) {
             const Millis length = best_.length - cut;
-            if (length > Millis(0) && try_change([&](Scenario& s) { return s.length = length, true; })) better = true;
-            else cut /= 2;
+            if (length > Millis(0) && try_change([&](Scenario& s) { return s.length = length, true; }))
+                better = true;
+            else
+                cut /= 2;
         }
         return better;
     }
@@ -53,7 +59,8 @@ class Shrinker {
     template <class List>
     bool thin_out(List list) {
         bool better = false;
-        for (std::size_t part = std::max<std::size_t>(1, (best_.*list).size() / 2); part > 0 && left_ > 0; part /= 2) {
+        for (std::size_t part = std::max<std::size_t>(1, (best_.*list).size() / 2); part > 0 && left_ > 0;
+             part /= 2) {
             for (std::size_t at = 0; at < (best_.*list).size() && left_ > 0;) {
                 const auto leave_out = [&](Scenario& s) {
                     auto& from = s.*list;
@@ -61,8 +68,10 @@ class Shrinker {
                     from.erase(first, first + static_cast<std::ptrdiff_t>(std::min(part, from.size() - at)));
                     return true;
                 };
-                if (try_change(leave_out)) better = true;
-                else at += part;
+                if (try_change(leave_out))
+                    better = true;
+                else
+                    at += part;
             }
         }
         return better;
@@ -70,7 +79,9 @@ class Shrinker {
 
     bool fewer_nodes() {
         bool better = false;
-        while (best_.options.nodes.size() > 1 && try_change([](Scenario& s) { return s.options.nodes.pop_back(), true; })) better = true;
+        while (best_.options.nodes.size() > 1 &&
+               try_change([](Scenario& s) { return s.options.nodes.pop_back(), true; }))
+            better = true;
         return better;
     }
 
@@ -87,8 +98,13 @@ class Shrinker {
         put(&Weather::callback_failures_percent, 0);
         put(&Weather::task_failures_percent, 0);
         put(&Weather::clock_skew_max, Millis(0));
-        better |= try_change([](Scenario& s) { return !s.options.settings.queues.empty() && (s.options.settings.queues.clear(), true); });
-        better |= try_change([](Scenario& s) { return s.options.settings.defragment_every > Millis(0) && (s.options.settings.defragment_every = Millis(0), true); });
+        better |= try_change([](Scenario& s) {
+            return !s.options.settings.queues.empty() && (s.options.settings.queues.clear(), true);
+        });
+        better |= try_change([](Scenario& s) {
+            return s.options.settings.defragment_every > Millis(0) &&
+                   (s.options.settings.defragment_every = Millis(0), true);
+        });
         return better;
     }
 
@@ -123,6 +139,8 @@ class Shrinker {
 
 }  // namespace
 
-Shrunk shrink(Scenario scenario, const StillFails& still_fails, int runs_max) { return Shrinker(std::move(scenario), still_fails, runs_max).run(); }
+Shrunk shrink(Scenario scenario, const StillFails& still_fails, int runs_max) {
+    return Shrinker(std::move(scenario), still_fails, runs_max).run();
+}
 
 }  // namespace crater::sim

@@ -31,7 +31,8 @@ void World::Impl::count_step() {
 void World::Impl::strike(const Injection& injection) {
     const FaultRow& row = fault_row(injection.fault);
     // A link that is not there is lost as soon as it is.
-    if (row.fault == Fault::link_lost && !host(injection.node).linked()) return void(host(injection.node).lost_when_linked = injection);
+    if (row.fault == Fault::link_lost && !host(injection.node).linked())
+        return void(host(injection.node).lost_when_linked = injection);
     const std::string name = row.place == Place::node ? host(injection.node).machine->name() : std::string();
     bool struck = false;
     switch (row.place) {
@@ -41,7 +42,8 @@ void World::Impl::strike(const Injection& injection) {
     }
     if (!struck) return void(++counts_.faults_without_effect);
     ++counts_.faults;
-    trace("fault: " + std::string(row.name) + (name.empty() ? "" : " of " + name) + (row.lasts ? " for " + format(injection.span) : ""));
+    trace("fault: " + std::string(row.name) + (name.empty() ? "" : " of " + name) +
+          (row.lasts ? " for " + format(injection.span) : ""));
     disturbed_us_ = std::max(disturbed_us_, in_us(injection.span + weather_.restart_delay_max));
     cover(injection.fault, name);
 }
@@ -50,18 +52,21 @@ void World::Impl::strike(const Injection& injection) {
 void World::Impl::cover(Fault fault, const std::string& node) {
     for (const auto& [id, job] : durable_)
         for (const TaskStatus& task : job.status->tasks) {
-            const bool elsewhere = state_row(task.state).holds && task.allocation && task.allocation->node != node;
+            const bool elsewhere =
+                state_row(task.state).holds && task.allocation && task.allocation->node != node;
             if (node.empty() || !elsewhere) coverage_.hit(fault, task.state);
         }
 }
 
-// ---- the scheduler and its disk ------------------------------------------------------------------------------------------------
+// ---- the scheduler and its disk ---------------------------------------------------------------------------
 
 bool World::Impl::strike_scheduler(const Injection& injection) {
     if (!leader_) return false;
     const auto cut_next = [&](Disk::Cut cut) { return disk_.cut_next(cut), true; };
     switch (injection.fault) {
-        case Fault::scheduler_crash: leader_->life->actions_left = static_cast<int>(rng_.below(actions_max)); return true;
+        case Fault::scheduler_crash:
+            leader_->life->actions_left = static_cast<int>(rng_.below(actions_max));
+            return true;
         case Fault::crash_before_write: return cut_next(Disk::Cut::before_write);
         case Fault::crash_before_reply: return cut_next(Disk::Cut::before_reply);
         case Fault::crash_after_reply: return cut_next(Disk::Cut::after_reply);
@@ -70,7 +75,9 @@ bool World::Impl::strike_scheduler(const Injection& injection) {
         case Fault::disk_slow: return disk_.slow_until_us = in_us(injection.span), true;
         case Fault::disk_failing: return disk_.failing_until_us = in_us(injection.span), true;
         case Fault::scheduler_frozen: return freeze_scheduler(injection.span);
-        case Fault::scheduler_clock_forward: scheduler_clock_.set(scheduler_clock_.off() + injection.span); return true;
+        case Fault::scheduler_clock_forward:
+            scheduler_clock_.set(scheduler_clock_.off() + injection.span);
+            return true;
         case Fault::scheduler_clock_back:
             set_back_ms_ += injection.span.count();
             scheduler_clock_.set(scheduler_clock_.off() - injection.span);
@@ -79,7 +86,8 @@ bool World::Impl::strike_scheduler(const Injection& injection) {
     }
 }
 
-// It hangs; its agents find out and call its successor, which has taken its disk. When it goes on it believes that they are still there.
+// It hangs; its agents find out and call its successor, which has taken its disk. When it goes on it believes
+// that they are still there.
 bool World::Impl::freeze_scheduler(Millis span) {
     if (frozen_ || leader_->life->over) return false;
     frozen_ = std::move(leader_);
@@ -109,7 +117,7 @@ void World::Impl::thaw_scheduler() {
     });
 }
 
-// ---- nodes ---------------------------------------------------------------------------------------------------------------------
+// ---- nodes ------------------------------------------------------------------------------------------------
 
 bool World::Impl::strike_node(const Injection& injection, Host& h) {
     Machine& machine = *h.machine;
@@ -131,12 +139,17 @@ bool World::Impl::strike_node(const Injection& injection, Host& h) {
             loop_.after(injection.span, [this, i = h.index] { end_older(host(i)); });
             return true;
         case Fault::agent_twin: return add_twin(h, injection.span);
-        case Fault::agent_clock_forward: machine.clock().set(machine.clock().off() + injection.span); return true;
-        case Fault::agent_clock_back: machine.clock().set(machine.clock().off() - injection.span); return true;
+        case Fault::agent_clock_forward:
+            machine.clock().set(machine.clock().off() + injection.span);
+            return true;
+        case Fault::agent_clock_back:
+            machine.clock().set(machine.clock().off() - injection.span);
+            return true;
         case Fault::gpu_lost:
         case Fault::gpu_gone:
             if (machine.inventory().gpus.empty()) return false;
-            machine.break_card(static_cast<std::int64_t>(rng_.below(machine.inventory().gpus.size())), injection.fault == Fault::gpu_gone);
+            machine.break_card(static_cast<std::int64_t>(rng_.below(machine.inventory().gpus.size())),
+                               injection.fault == Fault::gpu_gone);
             loop_.after(injection.span, [this, i = h.index] { host(i).machine->mend_cards(); });
             return true;
         case Fault::exit_late: return machine.late_until_us = until, true;
@@ -152,9 +165,7 @@ bool World::Impl::strike_node(const Injection& injection, Host& h) {
         case Fault::delay: return h.delayed_until_us = until, true;
         case Fault::duplicate: return h.repeat = !h.said.empty();
         case Fault::reorder: return replay_late(h);
-        case Fault::link_lost:
-            h.wire->break_off("the connection broke");
-            return true;
+        case Fault::link_lost: h.wire->break_off("the connection broke"); return true;
         default: return false;
     }
 }
@@ -204,7 +215,7 @@ void World::Impl::remove_twin(int i) {
     host(i).machine->power_off(false);
 }
 
-// ---- AllData -------------------------------------------------------------------------------------------------------------------
+// ---- AllData ----------------------------------------------------------------------------------------------
 
 bool World::Impl::strike_alldata(const Injection& injection) {
     const std::int64_t until = in_us(injection.span);
@@ -216,7 +227,7 @@ bool World::Impl::strike_alldata(const Injection& injection) {
     }
 }
 
-// ---- peace ---------------------------------------------------------------------------------------------------------------------
+// ---- peace ------------------------------------------------------------------------------------------------
 
 void World::Impl::heal() {
     trace("world: no more faults");
@@ -244,7 +255,8 @@ void World::Impl::heal() {
         unstall(h);
         h.machine->clock().set(Millis(0));
         h.machine->mend_cards();
-        h.machine->late_until_us = h.machine->lossy_until_us = h.machine->doubling_until_us = h.machine->hanging_until_us = 0;
+        h.machine->late_until_us = h.machine->lossy_until_us = h.machine->doubling_until_us =
+            h.machine->hanging_until_us = 0;
         end_older(h);
         find_swallowed(h);
     }

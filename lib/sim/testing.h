@@ -23,7 +23,9 @@ inline JobSpec work(std::int64_t cards, Millis duration) {
 
 inline ::testing::AssertionResult sound(const World& world) {
     if (world.violations().empty()) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << world.violations()[0].checker << ": " << world.violations()[0].text << "\n" << world.trace(80);
+    return ::testing::AssertionFailure()
+           << world.violations()[0].checker << ": " << world.violations()[0].text << "\n"
+           << world.trace(80);
 }
 
 }  // namespace crater::sim

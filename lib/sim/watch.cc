@@ -5,7 +5,8 @@
 namespace crater::sim {
 namespace {
 
-constexpr std::string_view job_prefix = "job/", spec_suffix = "/spec", state_suffix = "/state", tenant_prefix = "tenant/", node_prefix = "node/";
+constexpr std::string_view job_prefix = "job/", spec_suffix = "/spec", state_suffix = "/state",
+                           tenant_prefix = "tenant/", node_prefix = "node/";
 
 }  // namespace
 
@@ -15,15 +16,18 @@ std::function<void()> World::Impl::handed_in(const store::Batch& batch) {
     for (const store::Write& write : batch.writes) {
         std::string_view key = write.key;
         if (key.starts_with(tenant_prefix) && write.value) {
-            if (const auto tenant = scheduler::stored_tenant(*write.value)) group.caps[tenant->path] = tenant->hard;
+            if (const auto tenant = scheduler::stored_tenant(*write.value))
+                group.caps[tenant->path] = tenant->hard;
         }
-        if (key.starts_with(node_prefix) && write.value) note_node(group, key.substr(node_prefix.size()), *write.value);
+        if (key.starts_with(node_prefix) && write.value)
+            note_node(group, key.substr(node_prefix.size()), *write.value);
         if (!key.starts_with(job_prefix)) continue;
         key.remove_prefix(job_prefix.size());
         if (key.ends_with(spec_suffix)) {
             key.remove_suffix(spec_suffix.size());
             if (!write.value) continue;
-            if (auto facts = scheduler::stored_job_facts(*write.value)) group.facts[std::string(key)] = std::move(*facts);
+            if (auto facts = scheduler::stored_job_facts(*write.value))
+                group.facts[std::string(key)] = std::move(*facts);
         } else if (!write.value) {
             group.gone.emplace_back(key);
         } else if (auto job = scheduler::stored_job(*write.value)) {
@@ -34,8 +38,10 @@ std::function<void()> World::Impl::handed_in(const store::Batch& batch) {
     }
     for (const store::HistoryRow& row : batch.history) {
         if (row.kind != "job_state") continue;
-        if (const auto change = codec::read_json<StateChange>(row.body)) group.changes.emplace_back(row.subject, *change);
-        else violate("history", "unreadable: " + row.body);
+        if (const auto change = codec::read_json<StateChange>(row.body))
+            group.changes.emplace_back(row.subject, *change);
+        else
+            violate("history", "unreadable: " + row.body);
     }
     return [this, read] { durable(*read); };
 }
@@ -43,7 +49,8 @@ std::function<void()> World::Impl::handed_in(const store::Batch& batch) {
 void World::Impl::note_node(Group& group, std::string_view name, const std::string& value) {
     if (name.ends_with(state_suffix)) {
         name.remove_suffix(state_suffix.size());
-        if (auto standing = scheduler::stored_node_facts(value)) group.standing[std::string(name)] = std::move(*standing);
+        if (auto standing = scheduler::stored_node_facts(value))
+            group.standing[std::string(name)] = std::move(*standing);
     } else if (auto node = scheduler::stored_node(value)) {
         group.nodes[std::string(name)] = std::move(*node);
     }
@@ -54,8 +61,10 @@ void World::Impl::durable(const Group& group) {
     for (const auto& [name, node] : group.nodes) naive_.nodes[name] = node;
     for (const auto& [name, standing] : group.standing) {
         naive_.taints[name] = standing.taints;
-        if (standing.takes_work) naive_.closed.erase(name);
-        else naive_.closed.insert(name);
+        if (standing.takes_work)
+            naive_.closed.erase(name);
+        else
+            naive_.closed.insert(name);
     }
     for (const auto& [id, change] : group.changes) check_change(id, change);
     for (const auto& [path, caps] : group.caps) caps_[path] = caps;
@@ -67,7 +76,8 @@ void World::Impl::durable(const Group& group) {
             for (const TaskStatus& task : status.tasks) starts += task.attempt;
             return starts;
         };
-        if (takes(*job.status) > (before == durable_.end() ? 0 : takes(*before->second.status))) placed.insert(id);
+        if (takes(*job.status) > (before == durable_.end() ? 0 : takes(*before->second.status)))
+            placed.insert(id);
         note_job(id, job);
     }
     for (const std::string& id : group.gone) {
@@ -86,10 +96,14 @@ void World::Impl::note_job(const std::string& id, const scheduler::StoredJob& no
     if (before != durable_.end()) check_tasks(id, *before->second.status, *now.status);
     for (const TaskStatus& task : now.status->tasks) {
         Since& since = since_[{id, task.index}];
-        if (since.us == 0 || since.state != task.state || since.attempt != task.attempt) since = {task.state, task.attempt, now_us};
+        if (since.us == 0 || since.state != task.state || since.attempt != task.attempt)
+            since = {task.state, task.attempt, now_us};
     }
-    if (!now.stopping) stopping_since_.erase(id);
-    else if (before == durable_.end() || !before->second.stopping || before->second.stop_since != now.stop_since) stopping_since_[id] = now_us;
+    if (!now.stopping)
+        stopping_since_.erase(id);
+    else if (before == durable_.end() || !before->second.stopping ||
+             before->second.stop_since != now.stop_since)
+        stopping_since_[id] = now_us;
     durable_[id] = now;
 }
 

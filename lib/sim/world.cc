@@ -26,8 +26,7 @@ World::Impl::Impl(WorldOptions options)
       rng_(options_.seed * 0x9e3779b97f4a7c15 + 1),
       loop_(time_),
       scheduler_clock_(time_),
-      disk_(time_, rng_,
-            {.handed_in = [this](const store::Batch& batch) { return handed_in(batch); }}) {
+      disk_(time_, rng_, {.handed_in = [this](const store::Batch& batch) { return handed_in(batch); }}) {
     const Settings& settings = options_.settings;
     config_.heartbeat_interval = settings.heartbeat_interval;
     config_.heartbeat_timeout = settings.heartbeat_timeout;
@@ -43,12 +42,14 @@ World::Impl::Impl(WorldOptions options)
     scheduler_clock_.set(skew());
     start_scheduler();
     if (options_.nodes.empty())
-        for (int i = 0; i < options_.agents; ++i) options_.nodes.push_back(equal_node(i, options_.gpus_per_node));
+        for (int i = 0; i < options_.agents; ++i)
+            options_.nodes.push_back(equal_node(i, options_.gpus_per_node));
     nodes_ = static_cast<int>(options_.nodes.size());
     for (int i = 0; i < nodes_; ++i) {
         hosts_.push_back(std::make_unique<Host>());
         host(i).index = host(i).node = i;
-        host(i).machine = std::make_unique<Machine>(options_.nodes[static_cast<std::size_t>(i)], machine_world());
+        host(i).machine =
+            std::make_unique<Machine>(options_.nodes[static_cast<std::size_t>(i)], machine_world());
         host(i).machine->clock().set(skew());
         start_agent(i);
     }
@@ -60,7 +61,7 @@ World::Impl::~Impl() {
     kill_scheduler(frozen_);
 }
 
-// ---- steps ---------------------------------------------------------------------------------------------------------------------
+// ---- steps ------------------------------------------------------------------------------------------------
 
 bool World::Impl::step() {
     if (!time_.run_one()) return false;
@@ -119,7 +120,7 @@ bool World::Impl::run_until_idle(Millis limit) {
     return false;
 }
 
-// ---- the story -----------------------------------------------------------------------------------------------------------------
+// ---- the story --------------------------------------------------------------------------------------------
 
 void World::Impl::violate(std::string checker, std::string text) {
     trace("VIOLATION " + checker + ": " + text);
@@ -137,12 +138,13 @@ std::string World::Impl::trace_text(std::size_t last) const {
     std::string out;
     for (std::size_t i = trace_.size() - std::min(last, trace_.size()); i < trace_.size(); ++i) {
         const Line& line = trace_[i];
-        out += std::to_string(line.at.count()) + " " + line.text + (line.message.empty() ? "" : " " + in_words(line.text, line.message)) + "\n";
+        out += std::to_string(line.at.count()) + " " + line.text +
+               (line.message.empty() ? "" : " " + in_words(line.text, line.message)) + "\n";
     }
     return out;
 }
 
-// ---- the face ------------------------------------------------------------------------------------------------------------------
+// ---- the face ---------------------------------------------------------------------------------------------
 
 World::World(WorldOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 World::~World() = default;
@@ -155,9 +157,12 @@ void World::submit(JobSpec spec, std::string id) {
 void World::cancel(std::string id) { impl_->act(id, scheduler::Action::cancel, 0); }
 void World::evict(std::string id) {
     impl_->act(id, scheduler::Action::evict, 3);
-    impl_->loop_.after(Millis(15'000), [impl = impl_.get(), id] { impl->act(id, scheduler::Action::resume, 3); });
+    impl_->loop_.after(Millis(15'000),
+                       [impl = impl_.get(), id] { impl->act(id, scheduler::Action::resume, 3); });
 }
-void World::drain(int node, bool evict, Millis span) { impl_->drain(impl_->host(node).machine->name(), evict, span); }
+void World::drain(int node, bool evict, Millis span) {
+    impl_->drain(impl_->host(node).machine->name(), evict, span);
+}
 void World::taint(int node, Millis span) { impl_->taint(impl_->host(node).machine->name(), span); }
 void World::maintain(int node, Millis after, Millis span) {
     const Instant start = impl_->time_.now() + std::max(after, Millis(1'000));

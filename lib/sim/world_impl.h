@@ -1,5 +1,6 @@
-// The world's one object. Its parts are the files of this folder: processes.cc (who lives and dies), network.cc, clients.cc and alldata.cc
-// (who asks and is told), strikes.cc (what goes wrong), watch.cc (what became durable), checks*.cc (what must hold).
+// The world's one object. Its parts are the files of this folder: processes.cc (who lives and dies),
+// network.cc, clients.cc and alldata.cc (who asks and is told), strikes.cc (what goes wrong), watch.cc (what
+// became durable), checks*.cc (what must hold).
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct SchedulerProcess {
 // A machine and the agent's process on it.
 struct Host {
     int index = 0;
-    int node = 0;      // whose name it carries: another's, of a twin
+    int node = 0;  // whose name it carries: another's, of a twin
     std::unique_ptr<Machine> machine;
     LifePtr life;
     std::unique_ptr<VirtualLoop> loop;  // of the agent's process
@@ -47,26 +48,27 @@ struct Host {
     std::unique_ptr<wire::Connector> connector;
     std::unique_ptr<Rng> rng;
     std::unique_ptr<agent::Agent> agent;
-    bool starting = false;              // a supervisor will start it
+    bool starting = false;  // a supervisor will start it
 
     // Its way to the scheduler: side 0 is the agent's end, side 1 the scheduler's.
     std::shared_ptr<VirtualWire> wire;
     std::shared_ptr<wire::Link> near_end, far_end;
     std::vector<std::weak_ptr<VirtualWire>> wires;  // all that its present agent opened
-    bool welcomed = false;              // on this wire
-    std::array<std::int64_t, 2> cut_until_us{};  // nothing arrives at that side
+    bool welcomed = false;                          // on this wire
+    std::array<std::int64_t, 2> cut_until_us{};     // nothing arrives at that side
     std::int64_t delayed_until_us = 0;
-    std::uint64_t term = 0;             // the highest that this agent's process was told
-    std::int64_t heard_us = 0;          // when the leader heard it last on this wire
-    std::int64_t dropped_us = 0;        // when the leader closed this wire though it had heard it a moment before
+    std::uint64_t term = 0;     // the highest that this agent's process was told
+    std::int64_t heard_us = 0;  // when the leader heard it last on this wire
+    // when the leader closed this wire though it had heard it a moment before
+    std::int64_t dropped_us = 0;
     std::uint64_t words = 0, refusals = 0;  // what its agents said, and orders among it that they turned down
-    std::deque<std::string> said;       // its last reports, to be said again
-    bool repeat = false;                // on the next link
+    std::deque<std::string> said;           // its last reports, to be said again
+    bool repeat = false;                    // on the next link
     std::optional<Injection> lost_when_linked;
     bool linked() const { return wire && wire->open(); }
 
-    int older = 0;                      // 1: speaks an older protocol, 2: knows fewer fields
-    std::int64_t present_until_us = -1; // of a twin
+    int older = 0;                       // 1: speaks an older protocol, 2: knows fewer fields
+    std::int64_t present_until_us = -1;  // of a twin
     std::uint64_t checked_changes = 0;
     bool table_changed = true;
 };
@@ -79,7 +81,7 @@ struct World::Impl {
     void run_for(Millis span);
     bool run_until_idle(Millis limit);
     bool step();
-    void bury();   // processes that died in this step
+    void bury();  // processes that died in this step
     bool idle() const;
     void trace(std::string text, std::string message = {});
     static std::string in_words(const std::string& way, const std::string& message);  // words.cc
@@ -87,10 +89,16 @@ struct World::Impl {
     void violate(std::string checker, std::string text);
     Millis elapsed() const { return Millis(time_.ticks_us() / 1000 - start_ms); }
     std::int64_t in_us(Millis span) const { return time_.ticks_us() + span.count() * 1000; }
-    bool chance(double probability) { return probability > 0 && static_cast<double>(rng_.below(1'000'000)) < probability * 1e6; }
-    Millis pause(Millis most) { return Millis(static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1))); }
+    bool chance(double probability) {
+        return probability > 0 && static_cast<double>(rng_.below(1'000'000)) < probability * 1e6;
+    }
+    Millis pause(Millis most) {
+        return Millis(static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1)));
+    }
     template <class T>
-    T& one_of(std::vector<T>& all) { return all[rng_.below(all.size())]; }
+    T& one_of(std::vector<T>& all) {
+        return all[rng_.below(all.size())];
+    }
 
     // ---- processes.cc ----
     void start_scheduler();
@@ -100,7 +108,9 @@ struct World::Impl {
     void start_agent(int i);
     void start_agent_soon(int i);
     void kill_agent(int i);
-    scheduler::Scheduler* leader() { return leader_ && !leader_->life->over ? leader_->service.get() : nullptr; }
+    scheduler::Scheduler* leader() {
+        return leader_ && !leader_->life->over ? leader_->service.get() : nullptr;
+    }
     const scheduler::Scheduler* leader() const { return const_cast<Impl*>(this)->leader(); }
     Host& host(int i) { return *hosts_.at(static_cast<std::size_t>(i)); }
     Machine::World machine_world();
@@ -110,7 +120,8 @@ struct World::Impl {
     class SchedulerEnd;
     class AgentEnd;
     std::unique_ptr<wire::Connector> make_connector(int i);
-    void connect(int i, wire::LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<wire::Link>>)> done);
+    void connect(int i, wire::LinkCallbacks callbacks,
+                 std::function<void(Result<std::shared_ptr<wire::Link>>)> done);
     SchedulerProcess* answering(const Host& host);
     wire::LinkCallbacks at_scheduler(int i, const SchedulerProcess& process, wire::LinkCallbacks callbacks);
     wire::LinkCallbacks at_agent(int i, wire::LinkCallbacks callbacks);
@@ -127,7 +138,8 @@ struct World::Impl {
     void act(const std::string& id, scheduler::Action action, int tries);
     void drain(const std::string& node, bool evict, Millis span);
     void taint(const std::string& node, Millis span);
-    void reopen_after(Millis span, const std::string& node, std::function<void(scheduler::Reply<api::NodeRow>)> reopen);
+    void reopen_after(Millis span, const std::string& node,
+                      std::function<void(scheduler::Reply<api::NodeRow>)> reopen);
     void maintain(const std::string& node, Maintenance window);
     void set_quota(const std::string& tenant, const Quota& hard);
     void lift_reserves();
@@ -179,7 +191,7 @@ struct World::Impl {
     // ---- checks.cc: after each step ----
     void check();
     void check_machines();
-    void check_slow();          // every now and then
+    void check_slow();  // every now and then
     void check_timeouts();
     void check_books();
     // ---- checks_durable.cc: of each group ----
@@ -216,18 +228,18 @@ struct World::Impl {
     bool frozen_awake_ = false;
     bool starting_ = false;  // a supervisor will start a scheduler
     std::vector<std::unique_ptr<Host>> hosts_;
-    int nodes_ = 0;          // the first of them; others are twins
+    int nodes_ = 0;  // the first of them; others are twins
 
     // What clients know.
     std::set<std::string> wanted_, acknowledged_;
-    std::vector<std::string> in_order_;                 // acknowledged
+    std::vector<std::string> in_order_;                                 // acknowledged
     std::map<std::string, std::pair<std::int64_t, std::string>> told_;  // AllData: number and status
     std::int64_t alldata_slow_until_us_ = 0, alldata_failing_until_us_ = 0, alldata_deaf_until_us_ = 0;
-    std::map<std::string, int> resumed_;                // job: how often its clients asked to resume it
-    std::map<std::string, std::string> refused_;        // job: what its client was told last
+    std::map<std::string, int> resumed_;          // job: how often its clients asked to resume it
+    std::map<std::string, std::string> refused_;  // job: what its client was told last
     std::map<std::string, std::uint64_t> quota_wishes_;
-    std::set<std::string> maintained_;                  // nodes with windows of maintenance at some time
-    std::map<std::string, int> closings_;               // nodes that somebody will open again, and how many
+    std::set<std::string> maintained_;     // nodes with windows of maintenance at some time
+    std::map<std::string, int> closings_;  // nodes that somebody will open again, and how many
 
     // What goes wrong.
     std::vector<std::pair<std::uint64_t, Injection>> in_steps_;  // after so many more
@@ -237,11 +249,11 @@ struct World::Impl {
 
     // What is durable, as seen from outside.
     std::map<std::string, scheduler::StoredJob> durable_;
-    std::map<std::string, State> told_state_;           // the last in history
+    std::map<std::string, State> told_state_;  // the last in history
     std::map<std::string, Quota> caps_;
     std::map<std::string, scheduler::StoredJobFacts> facts_;  // by job
-    engine::testing::Naive naive_;                      // nodes as they are stored
-    std::map<std::string, Millis> limits_;              // job -> time limit
+    engine::testing::Naive naive_;                            // nodes as they are stored
+    std::map<std::string, Millis> limits_;                    // job -> time limit
     std::uint64_t checked_revision_ = 0;
     struct Since {
         State state = State::pending;

@@ -31,7 +31,8 @@ struct MemoryDisk::State {
         torn = Begun{{}, sequence};
         for (std::size_t i = 0; i < (batch.writes.size() + 1) / 2; ++i) {
             const auto old = objects.find(batch.writes[i].key);
-            torn->before.emplace_back(batch.writes[i].key, old == objects.end() ? std::nullopt : std::optional(old->second));
+            torn->before.emplace_back(batch.writes[i].key,
+                                      old == objects.end() ? std::nullopt : std::optional(old->second));
             put(batch.writes[i]);
         }
         for (std::size_t i = 0; i < batch.history.size() / 2; ++i) append(batch.history[i]);

@@ -32,16 +32,21 @@ std::string end_of_prefix(std::string_view prefix) {
     return end;
 }
 
-Result<void> check_digest(const std::string& path, std::string_view key, std::string_view value, std::int64_t digest) {
+Result<void> check_digest(const std::string& path, std::string_view key, std::string_view value,
+                          std::int64_t digest) {
     if (digest_of(key, value) == digest) return {};
-    return fail(Code::internal, "the store " + path + " is damaged: the value of " + std::string(key) + " is not what was written", {},
-                "restore it from a backup, or move it away to begin with an empty one");
+    return fail(
+        Code::internal,
+        "the store " + path + " is damaged: the value of " + std::string(key) + " is not what was written",
+        {}, "restore it from a backup, or move it away to begin with an empty one");
 }
 
-Result<void> each_object(Connection& c, const std::string& path, std::string_view prefix, const Store::Use& use) {
+Result<void> each_object(Connection& c, const std::string& path, std::string_view prefix,
+                         const Store::Use& use) {
     const std::string end = end_of_prefix(prefix);
-    Statement s = c.statement(end.empty() ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
-                                          : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
+    Statement s = c.statement(
+        end.empty() ? "SELECT key, value, digest FROM objects WHERE key >= ? ORDER BY key"
+                    : "SELECT key, value, digest FROM objects WHERE key >= ? AND key < ? ORDER BY key");
     s.text(prefix);
     if (!end.empty()) s.text(end);
     for (;;) {

@@ -60,9 +60,9 @@ Result<void> make_file(const std::string& path) {
     return {};
 }
 
-// So that a busy transaction finds its pages in memory and is not spilled half way. After the check, which reads
-// the whole database once and would fill the memory with it. The journal is copied back as often as SQLite does
-// by itself: more rarely costs less, but then the commit that does it waits for longer.
+// So that a busy transaction finds its pages in memory and is not spilled half way. After the check, which
+// reads the whole database once and would fill the memory with it. The journal is copied back as often as
+// SQLite does by itself: more rarely costs less, but then the commit that does it waits for longer.
 static Result<void> keep_busy_pages(Connection& c) { return c.execute("PRAGMA cache_size = -16384"); }
 
 Result<Counters> prepare_layout(Connection& c, const std::string& path) {

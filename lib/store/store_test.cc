@@ -231,11 +231,15 @@ TEST(MemoryDisk, a_torn_group_is_gone_whole_when_it_is_opened_again) {
     std::vector<bool> answers;
     const auto note = [&](Result<Revision> r) { answers.push_back(r.has_value()); };
     auto store = open_memory(disk, loop);
-    store->commit({.writes = {{"a", "1"}, {"b", "1"}}, .history = {{.kind = "k", .subject = "s", .at = {}, .body = "1"}}}, note);
+    store->commit({.writes = {{"a", "1"}, {"b", "1"}},
+                   .history = {{.kind = "k", .subject = "s", .at = {}, .body = "1"}}},
+                  note);
     loop.advance(Millis(0));
     disk.tear_next_commit = true;
     const HistoryRow row{.kind = "k", .subject = "s", .at = {}, .body = "2"};
-    store->commit({.writes = {{"a", "2"}, {"b", std::nullopt}, {"c", "2"}, {"a", "3"}}, .history = {row, row, row}}, note);
+    store->commit(
+        {.writes = {{"a", "2"}, {"b", std::nullopt}, {"c", "2"}, {"a", "3"}}, .history = {row, row, row}},
+        note);
     store->commit({.writes = {{"d", "1"}}}, note);
     loop.advance(Millis(0));
     EXPECT_EQ(answers, (std::vector<bool>{true, false, false}));

@@ -8,7 +8,8 @@ namespace {
 
 std::string words_of(const CLI::App& level) {
     std::string words;
-    for (const CLI::App* sub : level.get_subcommands([](const CLI::App*) { return true; })) words += sub->get_name() + " ";
+    for (const CLI::App* sub : level.get_subcommands([](const CLI::App*) { return true; }))
+        words += sub->get_name() + " ";
     for (const CLI::Option* option : level.get_options())
         if (!option->get_lnames().empty()) words += "--" + option->get_lnames().front() + " ";
     return words;
@@ -41,7 +42,8 @@ void print_bash(const CLI::App& app) {
 }  // namespace
 
 void add_completion(CLI::App& app, Context&) {
-    auto* completion = app.add_subcommand("completion", "Shell completion: source <(crater completion bash)")->require_subcommand(1);
+    auto* completion = app.add_subcommand("completion", "Shell completion: source <(crater completion bash)")
+                           ->require_subcommand(1);
     completion->add_subcommand("bash", "For bash")->callback([&app] { print_bash(app); });
     completion->add_subcommand("zsh", "For zsh")->callback([&app] {
         std::cout << "autoload -U +X bashcompinit && bashcompinit\n";

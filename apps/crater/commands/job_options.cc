@@ -20,7 +20,9 @@ Result<void> set(T& out, const std::string& given, Parse parse, const char* flag
 }
 
 Result<void> set_command(JobSpec& spec, const JobOptions& options) {
-    if (!options.command.empty() && !options.words.empty()) return fail(Code::invalid, "the command is given twice", "--command", "either --command or words after --");
+    if (!options.command.empty() && !options.words.empty())
+        return fail(Code::invalid, "the command is given twice", "--command",
+                    "either --command or words after --");
     if (!options.command.empty()) spec.command.argv = {"/bin/sh", "-c", options.command};
     if (!options.words.empty()) spec.command.argv = options.words;
     return {};
@@ -29,7 +31,8 @@ Result<void> set_command(JobSpec& spec, const JobOptions& options) {
 Result<void> set_env(JobSpec& spec, const std::vector<std::string>& pairs) {
     for (const std::string& pair : pairs) {
         const auto equals = pair.find('=');
-        if (equals == std::string::npos || equals == 0) return fail(Code::invalid, "\"" + pair + "\" is not NAME=VALUE", "--env");
+        if (equals == std::string::npos || equals == 0)
+            return fail(Code::invalid, "\"" + pair + "\" is not NAME=VALUE", "--env");
         spec.env[pair.substr(0, equals)] = pair.substr(equals + 1);
     }
     return {};
@@ -43,8 +46,10 @@ Result<void> set_mounts(JobSpec& spec, const std::vector<std::string>& mounts) {
             parts.push_back(text.substr(from, colon - from));
             from = colon + 1;
         }
-        if (parts.size() < 2 || parts.size() > 3 || (parts.size() == 3 && parts[2] != "ro" && parts[2] != "rw"))
-            return fail(Code::invalid, "\"" + text + "\" is not SOURCE:TARGET or SOURCE:TARGET:ro", "--mount");
+        if (parts.size() < 2 || parts.size() > 3 ||
+            (parts.size() == 3 && parts[2] != "ro" && parts[2] != "rw"))
+            return fail(Code::invalid, "\"" + text + "\" is not SOURCE:TARGET or SOURCE:TARGET:ro",
+                        "--mount");
         spec.mounts.push_back({parts[0], parts[1], parts.size() == 3 && parts[2] == "ro"});
     }
     return {};
@@ -52,12 +57,14 @@ Result<void> set_mounts(JobSpec& spec, const std::vector<std::string>& mounts) {
 
 Result<void> set_topology(Topology& topology, const std::string& given) {
     const auto colon = given.find(':');
-    const std::string level = given.substr(0, colon), how = colon == std::string::npos ? "preferred" : given.substr(colon + 1);
+    const std::string level = given.substr(0, colon),
+                      how = colon == std::string::npos ? "preferred" : given.substr(colon + 1);
     bool found = false;
     for (const auto& row : enum_names(TopologyLevel{}))
         if (row.name == level && row.value != TopologyLevel::none) topology.level = row.value, found = true;
     if (!found || (how != "required" && how != "preferred"))
-        return fail(Code::invalid, "\"" + given + "\" is none of node, rack, spine", "--topology", "rack, or rack:required");
+        return fail(Code::invalid, "\"" + given + "\" is none of node, rack, spine", "--topology",
+                    "rack, or rack:required");
     topology.required = how == "required";
     return {};
 }
@@ -85,7 +92,8 @@ void add_job_options(CLI::App& submit, JobOptions& o) {
     submit.add_option("--type", o.type, "training, inference, batch or interactive");
     submit.add_option("--image", o.image, "Container image (docker runtime)");
     submit.add_option("--gpu", o.gpu, "Cards per task; 0.5 is half a card");
-    submit.add_option("--gpu-memory", o.gpu_memory, "GPU memory of the task in all, MiB or with a unit; divided by --gpu");
+    submit.add_option("--gpu-memory", o.gpu_memory,
+                      "GPU memory of the task in all, MiB or with a unit; divided by --gpu");
     submit.add_option("--gpu-model", o.gpu_model, "GPU model, or its family");
     submit.add_flag("--gpu-exclusive", o.gpu_exclusive, "Whole cards, shared with nobody");
     submit.add_option("--cpu", o.cpu, "Cores per task");
@@ -101,7 +109,8 @@ void add_job_options(CLI::App& submit, JobOptions& o) {
     submit.add_flag("--preemptible,!--no-preemptible", o.preemptible, "May be stopped for others");
     submit.add_option("--tasks", o.tasks, "Equal tasks placed together");
     submit.add_option("--array", o.array, "That many independent jobs, each with its CRATER_ARRAY_INDEX");
-    submit.add_option("--topology", o.topology, "Keep the tasks near each other: node, rack or spine; rack:required for nowhere else");
+    submit.add_option("--topology", o.topology,
+                      "Keep the tasks near each other: node, rack or spine; rack:required for nowhere else");
     submit.add_option("--grace-period", o.grace_period, "Between SIGTERM and SIGKILL");
     submit.add_option("--max-queue-time", o.max_queue_time, "Longest wait wanted");
     submit.add_option("--duration", o.duration, "Expected run time");
@@ -116,20 +125,23 @@ Result<JobSpec> job_spec(const JobOptions& options) {
     JobSpec spec;
     if (!options.file.empty()) {
         CRATER_TRY(text, daemon::read_file(options.file));
-        CRATER_TRY(read, api::read_job_file(text, std::filesystem::absolute(options.file).parent_path().string()));
+        CRATER_TRY(read,
+                   api::read_job_file(text, std::filesystem::absolute(options.file).parent_path().string()));
         spec = std::move(read);
     }
     if (!options.name.empty()) spec.name = options.name;
     if (!options.image.empty()) spec.image = options.image;
     if (!options.queue.empty()) spec.queue = options.queue;
     if (!options.tenant.empty()) spec.tenant = options.tenant;
-    if (!options.working_dir.empty()) spec.working_dir = std::filesystem::absolute(options.working_dir).lexically_normal().string();
+    if (!options.working_dir.empty())
+        spec.working_dir = std::filesystem::absolute(options.working_dir).lexically_normal().string();
     if (options.tasks > 0) spec.tasks = options.tasks;
     if (options.array > 0) spec.array = options.array;
     if (!options.topology.empty()) CRATER_TRY_VOID(set_topology(spec.topology, options.topology));
     if (options.preemptible) spec.preemptible = true;
     if (!options.priority.empty())
-        if (auto read = from_text(options.priority, spec.priority); !read) return fail(read.error().code, read.error().message, "--priority", read.error().hint);
+        if (auto read = from_text(options.priority, spec.priority); !read)
+            return fail(read.error().code, read.error().message, "--priority", read.error().hint);
     if (!options.type.empty()) {
         std::vector<std::string> names;
         bool found = false;
@@ -137,7 +149,10 @@ Result<JobSpec> job_spec(const JobOptions& options) {
             names.emplace_back(row.name);
             if (row.name == options.type) spec.type = row.value, found = true;
         }
-        if (!found) return fail(Code::invalid, "\"" + options.type + "\" is none of training, inference, batch, interactive", "--type", nearest(options.type, names));
+        if (!found)
+            return fail(Code::invalid,
+                        "\"" + options.type + "\" is none of training, inference, batch, interactive",
+                        "--type", nearest(options.type, names));
     }
     CRATER_TRY_VOID(set_gpu(spec, options));
     CRATER_TRY_VOID(set(spec.resources.cpu.cores, options.cpu, parse_cpu, "--cpu"));
@@ -149,13 +164,19 @@ Result<JobSpec> job_spec(const JobOptions& options) {
     CRATER_TRY_VOID(set(spec.time_limit, options.time_limit, parse_duration, "--time-limit"));
     if (!options.disk_io.empty()) {
         auto iops = parse_number(options.disk_io);
-        if (!iops || *iops < 0) return fail(Code::invalid, "\"" + options.disk_io + "\" is no number of operations per second", "--disk-io");
+        if (!iops || *iops < 0)
+            return fail(Code::invalid, "\"" + options.disk_io + "\" is no number of operations per second",
+                        "--disk-io");
         spec.resources.disk.iops = Iops(static_cast<std::int64_t>(*iops));
     }
     CRATER_TRY_VOID(set_command(spec, options));
     CRATER_TRY_VOID(set_env(spec, options.env));
     CRATER_TRY_VOID(set_mounts(spec, options.mounts));
-    if (spec.name.empty() && !spec.command.argv.empty()) spec.name = std::filesystem::path(spec.command.argv.front() == "/bin/sh" ? "job" : spec.command.argv.front()).filename().string();
+    if (spec.name.empty() && !spec.command.argv.empty())
+        spec.name =
+            std::filesystem::path(spec.command.argv.front() == "/bin/sh" ? "job" : spec.command.argv.front())
+                .filename()
+                .string();
     CRATER_TRY_VOID(api::validate(spec));
     return spec;
 }

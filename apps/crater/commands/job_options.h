@@ -9,7 +9,8 @@ namespace crater::cli {
 
 struct JobOptions {
     std::string file, name, image, queue, priority, tenant, type, working_dir;
-    std::string gpu, gpu_memory, gpu_model, cpu, memory, disk, disk_io, grace_period, max_queue_time, duration, time_limit;
+    std::string gpu, gpu_memory, gpu_model, cpu, memory, disk, disk_io, grace_period, max_queue_time,
+        duration, time_limit;
     std::string command;
     std::vector<std::string> words;  // the command after --
     std::vector<std::string> env, mounts;

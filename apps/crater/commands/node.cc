@@ -11,7 +11,8 @@ namespace {
 
 // "3/4" of allocated and total.
 std::string share(const Json& node, const std::string& resource, std::string (*unit)(double)) {
-    return unit(number(node, "resources." + resource + ".allocated")) + "/" + unit(number(node, "resources." + resource + ".total"));
+    return unit(number(node, "resources." + resource + ".allocated")) + "/" +
+           unit(number(node, "resources." + resource + ".total"));
 }
 
 std::string model_column(const Json& node) {
@@ -27,52 +28,63 @@ void print_node(const Context& context, const Json& view) {
         if (!value.empty()) std::cout << fmt::format("{:<14} {}\n", key, value);
     };
     line("Name", text(node, "name") + (text(node, "simulated") == "true" ? "  (simulated)" : ""));
-    line("State", column_state(context, text(node, "state")) + (text(node, "detail").empty() ? "" : "  " + text(node, "detail")));
+    line("State", column_state(context, text(node, "state")) +
+                      (text(node, "detail").empty() ? "" : "  " + text(node, "detail")));
     line("Last heard", ago_text(text(node, "last_heartbeat")) + " ago");
     std::string taints, windows;
     for (const Json& taint : node.value("taints", Json::array()))
-        taints += (taints.empty() ? "" : ", ") + text(taint, "key") + "=" + text(taint, "value") + ":" + text(taint, "effect");
+        taints += (taints.empty() ? "" : ", ") + text(taint, "key") + "=" + text(taint, "value") + ":" +
+                  text(taint, "effect");
     for (const Json& window : node.value("maintenance", Json::array()))
         windows += (windows.empty() ? "" : ", ") + text(window, "start") + " to " + text(window, "end");
     line("Taints", taints);
     line("Maintenance", windows);
     std::string labels;
     if (node.contains("labels"))
-        for (const auto& [key, value] : node["labels"].items()) labels += (labels.empty() ? "" : ", ") + key + "=" + value.get<std::string>();
+        for (const auto& [key, value] : node["labels"].items())
+            labels += (labels.empty() ? "" : ", ") + key + "=" + value.get<std::string>();
     line("Labels", labels);
     line("System", text(inventory, "os"));
     line("CPU", text(inventory, "cpu_model"));
     line("Runtimes", text(inventory, "runtimes"));
     line("Cores", share(node, "cpu", amount_text) + " allocated");
-    line("Memory", share(node, "memory_bytes", bytes_text) + " allocated, " + bytes_text(number(node, "resources.memory_bytes.used")) + " used");
+    line("Memory", share(node, "memory_bytes", bytes_text) + " allocated, " +
+                       bytes_text(number(node, "resources.memory_bytes.used")) + " used");
     line("Disk", share(node, "disk_bytes", bytes_text) + " allocated");
     if (inventory.contains("enforcement")) {
         std::string enforced;
         for (const auto& [limit, how] : inventory["enforcement"].items())
-            if (how.is_string()) enforced += (enforced.empty() ? "" : ", ") + limit + ": " + how.get<std::string>();
+            if (how.is_string())
+                enforced += (enforced.empty() ? "" : ", ") + limit + ": " + how.get<std::string>();
         line("Enforcement", enforced);
     }
     for (const auto& [kind, title] : {std::pair{"datasets", "Datasets"}, {"models", "Models"}}) {
         std::string cached;
         for (const Json& item : inventory.value("cache", Json::object()).value(kind, Json::array())) {
             const double size = number(item, "size_bytes");
-            cached += (cached.empty() ? "" : ", ") + text(item, "id") + (size > 0 ? " (" + bytes_text(size) + ")" : "");
+            cached += (cached.empty() ? "" : ", ") + text(item, "id") +
+                      (size > 0 ? " (" + bytes_text(size) + ")" : "");
         }
         line(title, cached);
     }
     for (const Json& card : node.value("cards", Json::array()))
         line("Card " + text(card, "index"),
-             fmt::format("{}, {} of {} MiB allocated, {} % used{}", text(card, "model"), amount_text(number(card, "memory_allocated_mib")),
-                         amount_text(number(card, "memory_total_mib")), amount_text(number(card, "utilization_percent")),
-                         text(card, "healthy") == "false" ? ", UNHEALTHY " + text(card, "health_detail") : ""));
+             fmt::format(
+                 "{}, {} of {} MiB allocated, {} % used{}", text(card, "model"),
+                 amount_text(number(card, "memory_allocated_mib")),
+                 amount_text(number(card, "memory_total_mib")),
+                 amount_text(number(card, "utilization_percent")),
+                 text(card, "healthy") == "false" ? ", UNHEALTHY " + text(card, "health_detail") : ""));
     for (const Json& held : view.value("held", Json::array()))
-        line("Task", text(held, "job") + "." + text(held, "task.index") + "  " + text(held, "task.state") + "  " + text(held, "name"));
+        line("Task", text(held, "job") + "." + text(held, "task.index") + "  " + text(held, "task.state") +
+                         "  " + text(held, "name"));
 }
 
 // "key=value:effect"; the effect may be left out, there is one.
 Json taint_of(const std::string& given) {
     const auto colon = given.rfind(':');
-    const std::string pair = given.substr(0, colon), effect = colon == std::string::npos ? "no_schedule" : given.substr(colon + 1);
+    const std::string pair = given.substr(0, colon),
+                      effect = colon == std::string::npos ? "no_schedule" : given.substr(colon + 1);
     const auto equals = pair.find('=');
     Json out{{"key", pair.substr(0, equals)}, {"effect", effect}};
     if (equals != std::string::npos) out["value"] = pair.substr(equals + 1);
@@ -80,10 +92,14 @@ Json taint_of(const std::string& given) {
 }
 
 std::string time_of(const std::string& given, const char* flag) {
-    if (given.empty()) throw CommandFailed{{Code::invalid, "when?", flag, "such as 2026-06-01T02:00:00Z, or 2h for in two hours"}};
+    if (given.empty())
+        throw CommandFailed{
+            {Code::invalid, "when?", flag, "such as 2026-06-01T02:00:00Z, or 2h for in two hours"}};
     if (const auto at = parse_instant(given)) return format(*at);
     const auto span = parse_duration(given);
-    if (!span) throw CommandFailed{{Code::invalid, "\"" + given + "\" is neither a time nor a span of time", flag, "such as 2026-06-01T02:00:00Z or 2h"}};
+    if (!span)
+        throw CommandFailed{{Code::invalid, "\"" + given + "\" is neither a time nor a span of time", flag,
+                             "such as 2026-06-01T02:00:00Z or 2h"}};
     return format(system_clock()->now() + *span);
 }
 
@@ -103,7 +119,8 @@ void print_topology(const Json& view) {
     };
     walk(root, 0);
     for (const Json& edge : view.value("edges", Json::array()))
-        if (text(edge, "kind") == "nvlink") std::cout << labels[text(edge, "from")] << "  ==NVLink==  " << labels[text(edge, "to")] << "\n";
+        if (text(edge, "kind") == "nvlink")
+            std::cout << labels[text(edge, "from")] << "  ==NVLink==  " << labels[text(edge, "to")] << "\n";
 }
 
 }  // namespace
@@ -124,7 +141,10 @@ void add_node(CLI::App& app, Context& context) {
         Json all = Json::array(), page;
         std::string cursor;
         do {
-            page = need(client.get(with_query("/api/v1/nodes", {{"state", options->state}, {"label", options->label}, {"limit", "1000"}, {"cursor", cursor}})));
+            page = need(client.get(with_query("/api/v1/nodes", {{"state", options->state},
+                                                                {"label", options->label},
+                                                                {"limit", "1000"},
+                                                                {"cursor", cursor}})));
             for (const Json& item : page["items"]) all.push_back(item);
             cursor = text(page, "next");
         } while (!cursor.empty());
@@ -138,7 +158,10 @@ void add_node(CLI::App& app, Context& context) {
                      {"CPU", [](const Json& n) { return share(n, "cpu", amount_text); }},
                      {"MEMORY", [](const Json& n) { return share(n, "memory_bytes", bytes_text); }},
                      {"TASKS", [](const Json& n) { return text(n, "tasks"); }},
-                     {"HARDWARE", [](const Json& n) { return std::string(text(n, "simulated") == "true" ? "simulated" : "real"); }},
+                     {"HARDWARE",
+                      [](const Json& n) {
+                          return std::string(text(n, "simulated") == "true" ? "simulated" : "real");
+                      }},
                      {"DISK", [](const Json& n) { return share(n, "disk_bytes", bytes_text); }, true},
                      {"HEARD", [](const Json& n) { return ago_text(text(n, "last_heartbeat")); }, true},
                      {"DETAIL", [](const Json& n) { return text(n, "detail"); }, true}},
@@ -170,12 +193,15 @@ void add_node(CLI::App& app, Context& context) {
         change->callback([&context, options, verb, done] {
             Json body = Json::object();
             if (options->dry_run) {
-                const Json plan = need(Client(context).call("POST", "/api/v1/plans/drain", Json{{"node", options->name}, {"evict", options->evict}}.dump()));
+                const Json plan = need(
+                    Client(context).call("POST", "/api/v1/plans/drain",
+                                         Json{{"node", options->name}, {"evict", options->evict}}.dump()));
                 return print_answer(context, plan, [&] { print_plan(plan); });
             }
             if (!options->reason.empty()) body["reason"] = options->reason;
             if (options->evict) body["evict"] = true;
-            const Json row = need(Client(context).call("POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
+            const Json row = need(Client(context).call(
+                "POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
             print_answer(context, row, [&] { std::cout << "node " << options->name << " " << done << "\n"; });
         });
     };
@@ -185,7 +211,8 @@ void add_node(CLI::App& app, Context& context) {
     auto* loss = node->add_subcommand("loss", "What would happen if a node were lost; changes nothing");
     loss->add_option("name", options->name, "Node")->required();
     loss->callback([&context, options] {
-        const Json plan = need(Client(context).call("POST", "/api/v1/plans/node_loss", Json{{"node", options->name}}.dump()));
+        const Json plan = need(
+            Client(context).call("POST", "/api/v1/plans/node_loss", Json{{"node", options->name}}.dump()));
         print_answer(context, plan, [&] { print_plan(plan); });
     });
 
@@ -195,8 +222,11 @@ void add_node(CLI::App& app, Context& context) {
         change->add_option("taint", options->taint, what)->required();
         change->callback([&context, options, verb, done] {
             const Json body = taint_of(options->taint);
-            const Json row = need(Client(context).call("POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
-            print_answer(context, row, [&] { std::cout << "node " << options->name << " " << done << " " << options->taint << "\n"; });
+            const Json row = need(Client(context).call(
+                "POST", "/api/v1/nodes/" + encoded(options->name) + "/" + verb, body.dump()));
+            print_answer(context, row, [&] {
+                std::cout << "node " << options->name << " " << done << " " << options->taint << "\n";
+            });
         });
     };
     add_taint("taint", "Keep jobs away that do not tolerate it", "key=value:no_schedule", "has the taint");
@@ -204,20 +234,27 @@ void add_node(CLI::App& app, Context& context) {
 
     auto* maintenance = node->add_subcommand("maintenance", "Plan a time without work");
     maintenance->add_option("name", options->name, "Node")->required();
-    auto* cancel = maintenance->add_flag("--cancel", options->cancel, "Give up all that is planned or under way");
-    maintenance->add_option("--start", options->start, "When it begins: a time, or a span from now such as 2h")->excludes(cancel);
+    auto* cancel =
+        maintenance->add_flag("--cancel", options->cancel, "Give up all that is planned or under way");
+    maintenance
+        ->add_option("--start", options->start, "When it begins: a time, or a span from now such as 2h")
+        ->excludes(cancel);
     maintenance->add_option("--end", options->end, "When it is over, likewise")->excludes(cancel);
     maintenance->callback([&context, options] {
         Client client(context);
         const std::string path = "/api/v1/nodes/" + encoded(options->name) + "/maintenance";
         if (options->cancel) {
             const Json row = need(client.call("DELETE", path, ""));
-            return print_answer(context, row, [&] { std::cout << "node " << options->name << " has no maintenance ahead\n"; });
+            return print_answer(context, row, [&] {
+                std::cout << "node " << options->name << " has no maintenance ahead\n";
+            });
         }
-        const Json body{{"start", time_of(options->start, "--start")}, {"end", time_of(options->end, "--end")}};
+        const Json body{{"start", time_of(options->start, "--start")},
+                        {"end", time_of(options->end, "--end")}};
         const Json row = need(client.call("POST", path, body.dump()));
         print_answer(context, row, [&] {
-            std::cout << "node " << options->name << " is under maintenance from " << text(body, "start") << " to " << text(body, "end") << "\n";
+            std::cout << "node " << options->name << " is under maintenance from " << text(body, "start")
+                      << " to " << text(body, "end") << "\n";
         });
     });
 }

@@ -13,12 +13,17 @@ void add_queue(CLI::App& app, Context& context) {
                      {"POLICY", [](const Json& q) { return text(q, "spec.policy"); }},
                      {"ORDER", [](const Json& q) { return text(q, "spec.order"); }},
                      {"PRIORITY", [](const Json& q) { return text(q, "spec.priority"); }},
-                     {"PREEMPTIBLE", [](const Json& q) { return std::string(text(q, "spec.default_preemptible") == "true" ? "yes" : "no"); }},
+                     {"PREEMPTIBLE",
+                      [](const Json& q) {
+                          return std::string(text(q, "spec.default_preemptible") == "true" ? "yes" : "no");
+                      }},
                      {"WAITING", [](const Json& q) { return text(q, "waiting"); }},
                      {"RUNNING", [](const Json& q) { return text(q, "running"); }},
                      {"OLDEST", [](const Json& q) { return ago_text(text(q, "oldest")); }},
-                     {"WAIT P50", [](const Json& q) { return amount_text(number(q, "wait_p50_seconds")) + "s"; }, true},
-                     {"WAIT P95", [](const Json& q) { return amount_text(number(q, "wait_p95_seconds")) + "s"; }, true}},
+                     {"WAIT P50",
+                      [](const Json& q) { return amount_text(number(q, "wait_p50_seconds")) + "s"; }, true},
+                     {"WAIT P95",
+                      [](const Json& q) { return amount_text(number(q, "wait_p95_seconds")) + "s"; }, true}},
                     "no queues");
     });
 
@@ -32,15 +37,26 @@ void add_queue(CLI::App& app, Context& context) {
     };
     auto options = std::make_shared<Options>();
     set->add_option("name", options->name, "Queue")->required();
-    set->add_option("--policy", options->policy, "price (the default), fragmentation, best_fit, binpack, spread, affinity or priority");
-    set->add_option("--order", options->order, "Who goes first among equal priorities: fair (the default), fifo, shortest or las");
-    set->add_option("--preempt-factor", options->preempt_factor, "Order shortest or las: how many times a waiting job's key makes a running one give way");
-    set->add_option("--reserved-gpu", options->reserved_gpu, "Cards kept for its jobs, lent to preemptible ones meanwhile");
+    set->add_option("--policy", options->policy,
+                    "price (the default), fragmentation, best_fit, binpack, spread, affinity or priority");
+    set->add_option("--order", options->order,
+                    "Who goes first among equal priorities: fair (the default), fifo, shortest or las");
+    set->add_option("--preempt-factor", options->preempt_factor,
+                    "Order shortest or las: how many times a waiting job's key makes a running one give way");
+    set->add_option("--reserved-gpu", options->reserved_gpu,
+                    "Cards kept for its jobs, lent to preemptible ones meanwhile");
     set->add_option("--priority", options->priority, "Of jobs that give none");
-    set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible, "Whether jobs that do not say may be preempted");
-    set->add_option("--plugin", options->plugins, "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
-    set->add_option("--weight", options->weights, "Policy binpack, spread or affinity: a weight of its own, as TERM=WEIGHT; may be repeated; \"\" for the policy's")
-        ->check([](const std::string& text) { return std::string(text.empty() || text.find('=') != std::string::npos ? "" : "not TERM=WEIGHT: " + text); });
+    set->add_flag("--default-preemptible,!--no-default-preemptible", options->preemptible,
+                  "Whether jobs that do not say may be preempted");
+    set->add_option("--plugin", options->plugins,
+                    "Placement plugin, as NAME or NAME=WEIGHT; may be repeated; \"\" for none");
+    set->add_option(
+           "--weight", options->weights,
+           "Policy binpack, spread or affinity: a weight of its own, as TERM=WEIGHT; may be repeated; \"\" for the policy's")
+        ->check([](const std::string& text) {
+            return std::string(
+                text.empty() || text.find('=') != std::string::npos ? "" : "not TERM=WEIGHT: " + text);
+        });
     set->callback([&context, options, set] {
         Client client(context);
         const std::string path = "/api/v1/queues/" + encoded(options->name);
@@ -62,7 +78,8 @@ void add_queue(CLI::App& app, Context& context) {
                 if (text.empty()) continue;
                 const auto equals = text.find('=');
                 const std::string weight = text.substr(equals + 1);
-                const auto number = parse_number(weight);  // of what is none the scheduler says so, with the term
+                // of what is none the scheduler says so, with the term
+                const auto number = parse_number(weight);
                 weights[text.substr(0, equals)] = number ? Json(*number) : Json(weight);
             }
             spec["weights"] = weights;

@@ -43,14 +43,21 @@ void add_quota(CLI::App& app, Context& context) {
         print_answer(context, view, [&] { print_quota(view); });
     });
 
-    auto* set = quota->add_subcommand("set", "Change a tenant's hard quota; takes effect at once and ends nothing that runs");
+    auto* set = quota->add_subcommand(
+        "set", "Change a tenant's hard quota; takes effect at once and ends nothing that runs");
     set->add_option("--tenant", options->tenant, "Tenant")->required();
-    for (const auto& [flag, key, help] : std::initializer_list<std::tuple<const char*, const char*, const char*>>{
-             {"--gpu-hard", "gpu", "Cards"}, {"--gpu-memory-hard", "gpu_memory", "GPU memory, such as 320Gi"}, {"--cpu-hard", "cpu", "Cores"},
-             {"--memory-hard", "memory", "Memory, such as 256Gi"}, {"--disk-hard", "disk", "Disk space"}, {"--iops-hard", "iops", "Disk operations per second"},
+    for (const auto& [flag, key, help] :
+         std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+             {"--gpu-hard", "gpu", "Cards"},
+             {"--gpu-memory-hard", "gpu_memory", "GPU memory, such as 320Gi"},
+             {"--cpu-hard", "cpu", "Cores"},
+             {"--memory-hard", "memory", "Memory, such as 256Gi"},
+             {"--disk-hard", "disk", "Disk space"},
+             {"--iops-hard", "iops", "Disk operations per second"},
              {"--jobs-hard", "jobs", "Jobs running at once"}})
         set->add_option(flag, options->caps[key], help);
-    set->add_flag("--dry-run", options->dry_run, "Say which jobs it would start or hold back; change nothing");
+    set->add_flag("--dry-run", options->dry_run,
+                  "Say which jobs it would start or hold back; change nothing");
     set->add_option("--max-priority", options->max_priority, "Highest priority its jobs may ask for");
     set->add_option("--max-pending", options->max_pending, "Most jobs waiting at once");
     set->callback([&context, options] {
@@ -64,13 +71,16 @@ void add_quota(CLI::App& app, Context& context) {
             if (!given.empty()) body["hard"][key] = value(given);
         if (!options->max_priority.empty()) body["max_priority"] = value(options->max_priority);
         if (!options->max_pending.empty()) body["max_pending"] = value(options->max_pending);
-        if (body.empty()) throw CommandFailed{{Code::invalid, "nothing to set", "", "give at least one cap, such as --gpu-hard 8"}};
+        if (body.empty())
+            throw CommandFailed{
+                {Code::invalid, "nothing to set", "", "give at least one cap, such as --gpu-hard 8"}};
         if (options->dry_run) {
             Json asked{{"tenant", options->tenant}, {"hard", body.value("hard", Json::object())}};
             const Json plan = need(Client(context).call("POST", "/api/v1/plans/quota", asked.dump()));
             return print_answer(context, plan, [&] { print_plan(plan); });
         }
-        const Json view = need(Client(context).call("PUT", "/api/v1/quotas/" + encoded(options->tenant), body.dump()));
+        const Json view =
+            need(Client(context).call("PUT", "/api/v1/quotas/" + encoded(options->tenant), body.dump()));
         print_answer(context, view, [&] { print_quota(view); });
     });
 }

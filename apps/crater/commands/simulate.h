@@ -19,8 +19,8 @@ struct SimulateOptions {
     std::int64_t arrivals_count = 60'000;
     std::string holding_time = "1h";
     // Jobs with times.
-    std::string generate, nodes, report, until, durations = "known", locality = "strict", checkpoint = "on_stop", resume_cost = "60s",
-                span = "7d";
+    std::string generate, nodes, report, until, durations = "known", locality = "strict",
+                                                checkpoint = "on_stop", resume_cost = "60s", span = "7d";
     std::vector<std::string> orders;
     double load = 0.75;
 };
@@ -55,6 +55,7 @@ Millis duration_of(const std::string& field, const std::string& given);
 // Pods one after the other, no time: how full does the cluster get?
 void simulate_placement(Context& context, const SimulateOptions& options, const std::string& folder);
 // Jobs that come, wait, run and end. `name`: philly or mix; empty with --generate.
-void simulate_time(Context& context, const SimulateOptions& options, const std::string& name, const std::string& folder);
+void simulate_time(Context& context, const SimulateOptions& options, const std::string& name,
+                   const std::string& folder);
 
 }  // namespace crater::cli

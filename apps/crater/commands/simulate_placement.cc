@@ -18,11 +18,11 @@ Json by_load(const std::array<std::optional<double>, replay::loads.size()>& valu
 }
 
 void print_figures(const Json& answer) {
-    std::cout << fmt::format("{} on {}, seed {}: {} of {} pods placed, {:.0f} decisions/s, learning aside {:.0f}\n\n",
-                             text(answer, "policy"), text(answer, "workload"), text(answer, "seed"),
-                             text(answer, "placed"), text(answer, "decisions"),
-                             number(answer, "decisions_per_second"),
-                             number(answer, "decisions_per_second_learning_aside"));
+    std::cout << fmt::format(
+        "{} on {}, seed {}: {} of {} pods placed, {:.0f} decisions/s, learning aside {:.0f}\n\n",
+        text(answer, "policy"), text(answer, "workload"), text(answer, "seed"), text(answer, "placed"),
+        text(answer, "decisions"), number(answer, "decisions_per_second"),
+        number(answer, "decisions_per_second_learning_aside"));
     std::cout << fmt::format("{:<32}", "GPU asked for, % of the cluster");
     for (const int load : replay::loads) std::cout << fmt::format("{:>8}", load);
     for (const auto& [name, key] :
@@ -45,19 +45,19 @@ void fill(Context& context, const SimulateOptions& options, const replay::Trace&
         decisions = replay::replay(trace, placer, ComputingTime(), line.callback());
     }
     const auto figures = replay::measure(trace, decisions.placements);
-    const Json answer = {{"workload", trace.workload},
-                         {"seed", trace.seed},
-                         {"policy", options.policy},
-                         {"decisions", figures.arrived},
-                         {"decisions_per_second", std::round(decisions.per_second())},
-                         {"decisions_per_second_learning_aside",
-                          std::round(decisions.per_second_learning_aside())},
-                         {"placed", figures.placed},
-                         {"refused", figures.arrived - figures.placed},
-                         {"used_gpu_milli", figures.used},
-                         {"cluster_gpu_milli", figures.gpu},
-                         {"allocation_percent", by_load(figures.allocation)},
-                         {"fragmentation_percent", by_load(figures.fragmentation)}};
+    const Json answer = {
+        {"workload", trace.workload},
+        {"seed", trace.seed},
+        {"policy", options.policy},
+        {"decisions", figures.arrived},
+        {"decisions_per_second", std::round(decisions.per_second())},
+        {"decisions_per_second_learning_aside", std::round(decisions.per_second_learning_aside())},
+        {"placed", figures.placed},
+        {"refused", figures.arrived - figures.placed},
+        {"used_gpu_milli", figures.used},
+        {"cluster_gpu_milli", figures.gpu},
+        {"allocation_percent", by_load(figures.allocation)},
+        {"fragmentation_percent", by_load(figures.fragmentation)}};
     print_answer(context, answer, [&] { print_figures(answer); });
 }
 

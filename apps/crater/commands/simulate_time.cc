@@ -42,8 +42,11 @@ replay::Fleet fleet_of(const std::string& path) {
         const auto cards = static_cast<int>(inventory.gpus.size());
         const auto mib = cards > 0 ? static_cast<int>(inventory.gpus.front().memory.value) : 0;
         if (cards == 0 || (out.cards > 0 && (cards != out.cards || mib != out.card_mib)))
-            throw CommandFailed{{Code::invalid, inventory.name + " is unlike the first node or has no card; all need as many of as much memory",
-                                 "nodes", ""}};
+            throw CommandFailed{
+                {Code::invalid,
+                 inventory.name +
+                     " is unlike the first node or has no card; all need as many of as much memory",
+                 "nodes", ""}};
         out.cards = cards, out.card_mib = mib;
     }
     return out;
@@ -58,20 +61,22 @@ replay::TimedOptions timed_options(const SimulateOptions& options) {
     if (options.checkpoint != "on_stop") {
         out.checkpoint = duration_of("checkpoint", options.checkpoint);
         if (out.checkpoint.count() < 1000)
-            throw CommandFailed{{Code::invalid, options.checkpoint + "; on_stop, or a time of 1s or more, is needed",
+            throw CommandFailed{{Code::invalid,
+                                 options.checkpoint + "; on_stop, or a time of 1s or more, is needed",
                                  "checkpoint", ""}};
     }
     return out;
 }
 
-replay::Workload workload_of(const SimulateOptions& options, const std::string& name, const std::string& folder,
-                             const replay::Fleet& fleet) {
+replay::Workload workload_of(const SimulateOptions& options, const std::string& name,
+                             const std::string& folder, const replay::Fleet& fleet) {
     const auto seed = seed_of(options.seed);
     if (name.empty()) return need(replay::generate(options.generate, fleet, seed));
     if (name == "philly") return need(replay::read_philly(folder, fleet));
     if (!(options.load > 0 && options.load <= 100))
-        throw CommandFailed{{Code::invalid, fmt::format("{}; a part of the cluster above 0 is needed", options.load),
-                             "load", ""}};
+        throw CommandFailed{{Code::invalid,
+                             fmt::format("{}; a part of the cluster above 0 is needed", options.load), "load",
+                             ""}};
     replay::MixOptions mix;
     mix.seed = seed, mix.load = options.load, mix.span = duration_of("span", options.span);
     const auto philly = need(replay::read_philly(folder + "/philly", fleet));
@@ -84,7 +89,10 @@ replay::Workload workload_of(const SimulateOptions& options, const std::string& 
 double hours(double value) { return std::round(value * 1e7) / 1e7; }
 
 Json spread(const replay::Spread& s) {
-    return {{"mean", hours(s.mean)}, {"p50", hours(s.p50)}, {"p90", hours(s.p90)}, {"p99", hours(s.p99)},
+    return {{"mean", hours(s.mean)},
+            {"p50", hours(s.p50)},
+            {"p90", hours(s.p90)},
+            {"p99", hours(s.p99)},
             {"longest", hours(s.longest)}};
 }
 
@@ -134,23 +142,27 @@ void print_runs(const Json& answer) {
     const double scale = brief ? 3600 : 1;
     const char* unit = brief ? "s" : "h";
     constexpr const char* row = "{:<18}{:>11}{:>11}{:>11}{:>11}{:>11}{:>10}{:>8}{:>8}{:>10}\n";
-    std::cout << fmt::format(row, "", "done in", "big jobs", "wait", "longest", "all over", "preempted", "cards", "work", "stranded");
+    std::cout << fmt::format(row, "", "done in", "big jobs", "wait", "longest", "all over", "preempted",
+                             "cards", "work", "stranded");
     const auto mean = fmt::format("mean {}", unit);
-    std::cout << fmt::format(row, "order", mean, mean, mean, unit, unit, "per job", "held %", "%", "memory %");
+    std::cout << fmt::format(row, "order", mean, mean, mean, unit, unit, "per job", "held %", "%",
+                             "memory %");
     for (const auto& run : answer["runs"]) {
         const auto taken = [&](const char* path) { return fmt::format("{:.2f}", scale * number(run, path)); };
         const auto part = [&](const char* path) { return fmt::format("{:.1f}", number(run, path)); };
-        std::cout << fmt::format(row, text(run, "run"), taken("completion_h.mean"), taken("completion_big_h.mean"),
-                                 taken("wait_h.mean"), taken("wait_h.longest"), taken("makespan_h"),
-                                 fmt::format("{:.2f}", number(run, "preemptions_per_job")), part("held_percent"),
-                                 part("used_percent"), part("stranded_memory_percent"));
+        std::cout << fmt::format(row, text(run, "run"), taken("completion_h.mean"),
+                                 taken("completion_big_h.mean"), taken("wait_h.mean"),
+                                 taken("wait_h.longest"), taken("makespan_h"),
+                                 fmt::format("{:.2f}", number(run, "preemptions_per_job")),
+                                 part("held_percent"), part("used_percent"), part("stranded_memory_percent"));
     }
 }
 
 // Before anything is run.
 void check_report(const std::string& path) {
     if (!path.empty() && !path.ends_with(".html") && !path.ends_with(".json"))
-        throw CommandFailed{{Code::invalid, shown(path) + " is neither FILE.html nor FILE.json", "report", ""}};
+        throw CommandFailed{
+            {Code::invalid, shown(path) + " is neither FILE.html nor FILE.json", "report", ""}};
 }
 
 void write_report(const std::string& path, const Json& answer) {
@@ -167,15 +179,16 @@ void simulate_time(Context& context, const SimulateOptions& options, const std::
     const auto timed = timed_options(options);
     const auto fleet = options.nodes.empty() ? replay::Fleet{} : fleet_of(options.nodes);
     auto workload = workload_of(options, name, folder, fleet);
-    if (named<replay::Locality>("locality", options.locality) == replay::Locality::relaxed) replay::relax_locality(workload);
+    if (named<replay::Locality>("locality", options.locality) == replay::Locality::relaxed)
+        replay::relax_locality(workload);
     replay::EngineChoice engine;
     engine.policy = named<Policy>("policy", options.policy);
     const auto orders = options.orders.empty() ? std::vector<std::string>{"fair"} : options.orders;
     Json runs = Json::array();
     for (const auto& order : orders) {
         ProgressLine line(order);
-        runs.push_back(answer_of(
-            order, need(replay::run_named(order, workload, timed, engine, ComputingTime(), line.callback()))));
+        runs.push_back(answer_of(order, need(replay::run_named(order, workload, timed, engine,
+                                                               ComputingTime(), line.callback()))));
     }
     const Json answer = {{"simulated", true},
                          {"workload", workload.name},

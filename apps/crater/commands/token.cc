@@ -14,9 +14,11 @@ void add_token(CLI::App& app, Context& context) {
     auto options = std::make_shared<Options>();
     auto* create = token->add_subcommand("create", "Make a token; it is shown once");
     create->add_option("--name", options->name, "What it is for")->required();
-    create->add_option("--role", options->role, "admin, operator, tenant, read-only or agent-join")->capture_default_str();
+    create->add_option("--role", options->role, "admin, operator, tenant, read-only or agent-join")
+        ->capture_default_str();
     create->add_option("--tenant", options->tenant, "Whose jobs, for the role tenant");
-    create->add_option("--expires-in", options->expires_in, "How long it lives, such as 30d; for ever when absent");
+    create->add_option("--expires-in", options->expires_in,
+                       "How long it lives, such as 30d; for ever when absent");
     create->callback([&context, options] {
         Json body = {{"name", options->name}, {"role", options->role}};
         if (!options->tenant.empty()) body["tenant"] = options->tenant;
@@ -24,7 +26,8 @@ void add_token(CLI::App& app, Context& context) {
         const Json made = need(Client(context).call("POST", "/api/v1/tokens", body.dump()));
         print_answer(context, made, [&] {
             std::cout << text(made, "secret") << "\n";
-            std::cerr << "token " << text(made, "id") << " of the role " << text(made, "role") << "; it is not shown again\n";
+            std::cerr << "token " << text(made, "id") << " of the role " << text(made, "role")
+                      << "; it is not shown again\n";
         });
     });
 

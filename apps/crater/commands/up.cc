@@ -1,4 +1,5 @@
-// `crater up`: scheduler, this machine's agent and, with --nodes, simulated ones, as supervised processes of one group.
+// `crater up`: scheduler, this machine's agent and, with --nodes, simulated ones, as supervised processes of
+// one group.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -28,8 +29,12 @@ struct UpOptions {
 Result<void> lock_folder(const std::string& data) {
     const std::string path = data + "/up.lock";
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return fail(Code::unavailable, path + ": " + std::strerror(errno), "--data", "choose a folder that you may write");
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return fail(Code::conflict, data + " is in use by another crater up", "--data", "stop that one, or choose another folder");
+    if (fd < 0)
+        return fail(Code::unavailable, path + ": " + std::strerror(errno), "--data",
+                    "choose a folder that you may write");
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return fail(Code::conflict, data + " is in use by another crater up", "--data",
+                    "stop that one, or choose another folder");
     return {};
 }
 
@@ -37,7 +42,9 @@ Result<void> make_folders(const std::string& data) {
     std::error_code error;
     for (const char* folder : {"", "/logs", "/tasks", "/cache", "/checkpoints", "/output"}) {
         fs::create_directories(data + folder, error);
-        if (error) return fail(Code::unavailable, data + folder + ": " + error.message(), "--data", "choose a folder that you may write");
+        if (error)
+            return fail(Code::unavailable, data + folder + ": " + error.message(), "--data",
+                        "choose a folder that you may write");
     }
     return {};
 }
@@ -63,21 +70,32 @@ std::string url_of(const std::string& listen) {
 }
 
 void up(Context& context, UpOptions options) {
-    const std::string data = fs::absolute(options.data.empty() ? data_path() : options.data).lexically_normal().string();
+    const std::string data =
+        fs::absolute(options.data.empty() ? data_path() : options.data).lexically_normal().string();
     const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
     need(make_folders(data));
     need(lock_folder(data));
-    const std::string admin = need(token_file(data + "/admin.token")), join = need(token_file(data + "/join.token"));
+    const std::string admin = need(token_file(data + "/admin.token")),
+                      join = need(token_file(data + "/join.token"));
     const std::string url = url_of(options.listen);
 
     Supervisor supervisor(data + "/logs");
-    std::vector<std::string> scheduler = {(programs / "crater-scheduler").string(), "--listen", options.listen, "--store", data + "/crater.db",
-                                          "--admin-token-file", admin, "--join-token-file", join};
-    if (auto console = console_folder(options, programs); !console.empty()) scheduler.insert(scheduler.end(), {"--console-dir", console});
+    std::vector<std::string> scheduler = {(programs / "crater-scheduler").string(),
+                                          "--listen",
+                                          options.listen,
+                                          "--store",
+                                          data + "/crater.db",
+                                          "--admin-token-file",
+                                          admin,
+                                          "--join-token-file",
+                                          join};
+    if (auto console = console_folder(options, programs); !console.empty())
+        scheduler.insert(scheduler.end(), {"--console-dir", console});
     if (!options.config.empty()) scheduler.insert(scheduler.end(), {"--config", options.config});
     supervisor.add({.name = "scheduler", .command = scheduler, .stop_order = 2});
 
-    std::vector<std::string> agent = {(programs / "crater-agent").string(), "--scheduler", url, "--token-file", join, "--data", data};
+    std::vector<std::string> agent = {
+        (programs / "crater-agent").string(), "--scheduler", url, "--token-file", join, "--data", data};
     if (::geteuid() != 0) agent.push_back("--allow-unenforced");
     if (options.keep_tasks) agent.push_back("--keep-tasks");
     std::vector<std::string> simulated = agent;
@@ -110,13 +128,18 @@ void add_up(CLI::App& app, Context& context) {
     auto options = std::make_shared<UpOptions>();
     auto* command = app.add_subcommand("up", "Scheduler and agent on this machine, until Ctrl-C");
     command->add_option("--data", options->data, "Data folder [" + data_path() + "]");
-    command->add_option("--listen", options->listen, "Address and port of API and console")->capture_default_str();
-    command->add_option("--nodes", options->nodes, "File of simulated nodes to add")->check(CLI::ExistingFile);
-    command->add_option("--config", options->config, "The scheduler's configuration")->check(CLI::ExistingFile);
-    command->add_option("--agent-config", options->agent_config, "The agent's configuration")->check(CLI::ExistingFile);
+    command->add_option("--listen", options->listen, "Address and port of API and console")
+        ->capture_default_str();
+    command->add_option("--nodes", options->nodes, "File of simulated nodes to add")
+        ->check(CLI::ExistingFile);
+    command->add_option("--config", options->config, "The scheduler's configuration")
+        ->check(CLI::ExistingFile);
+    command->add_option("--agent-config", options->agent_config, "The agent's configuration")
+        ->check(CLI::ExistingFile);
     command->add_option("--console-dir", options->console, "Folder of the built console");
     command->add_flag("--no-agent", options->no_agent, "Do not use this machine's own hardware");
-    command->add_flag("--keep-tasks", options->keep_tasks, "Leave tasks running when stopped; the next start adopts them");
+    command->add_flag("--keep-tasks", options->keep_tasks,
+                      "Leave tasks running when stopped; the next start adopts them");
     command->callback([&context, options] { up(context, *options); });
 }
 

@@ -63,7 +63,8 @@ bool fits_empty(const Shape& shape, const Cluster& cluster, int n, std::int64_t 
 }  // namespace
 
 // How many of `wanted` equal tasks the nodes could hold if they were empty.
-std::int64_t Engine::Impl::empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes, std::int64_t wanted) {
+std::int64_t Engine::Impl::empty_nodes_hold(const Shape& shape, const std::vector<int>& nodes,
+                                            std::int64_t wanted) {
     std::int64_t held = 0;
     for (const int n : nodes) {
         std::vector<Slices> booked;
@@ -128,7 +129,9 @@ Result<Engine::Admitted> Engine::Impl::admit(EngineJob request) {
                         std::string(row.field), "ask for less, or have the quota raised");
         }
     // Caches fill and empty while jobs wait, so that this is no reason to refuse it.
-    const auto has_data = [&](int n) { return cluster_.node(n).present && shape.data->all_in(cluster_.node(n).data); };
+    const auto has_data = [&](int n) {
+        return cluster_.node(n).present && shape.data->all_in(cluster_.node(n).data);
+    };
     if (shape.data && shape.data->required && std::none_of(order.begin(), order.end(), has_data))
         out.notes.push_back("it waits until some node has all of its data in its cache: " +
                             cached_where_words(*shape.data, cluster_));

@@ -41,11 +41,16 @@ TEST_F(Admit, fills_cores_and_memory_from_what_jobs_of_its_kind_used) {
     EXPECT_EQ(admitted->job.spec->resources.cpu.cores.value, 5000) << "a quarter more, in whole cores";
     EXPECT_EQ(admitted->job.spec->resources.memory.size.value, 25 * gib);
     ASSERT_EQ(admitted->notes.size(), 2u);
-    EXPECT_EQ(admitted->notes[0], "cpu.cores set to 5 cores: none were asked for, and the last jobs like it used up to 3.5 cores");
+    EXPECT_EQ(
+        admitted->notes[0],
+        "cpu.cores set to 5 cores: none were asked for, and the last jobs like it used up to 3.5 cores");
     job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(3500)});
-    EXPECT_EQ(engine.admit(job)->job.spec->resources.memory.size.value, 128 * gib) << "what is not known, by the ratio";
-    job.profile = std::make_shared<const Profile>(Profile{.cpu = MilliCpu(90'000), .memory = Bytes(700 * gib)});
-    EXPECT_EQ(engine.admit(job)->job.spec->resources.cpu.cores.value, 16'000) << "no more than a card's part of the node";
+    EXPECT_EQ(engine.admit(job)->job.spec->resources.memory.size.value, 128 * gib)
+        << "what is not known, by the ratio";
+    job.profile =
+        std::make_shared<const Profile>(Profile{.cpu = MilliCpu(90'000), .memory = Bytes(700 * gib)});
+    EXPECT_EQ(engine.admit(job)->job.spec->resources.cpu.cores.value, 16'000)
+        << "no more than a card's part of the node";
     EXPECT_EQ(engine.admit(job)->job.spec->resources.memory.size.value, 128 * gib);
     EngineJob said = a_job("b").gpus(2000).cpu(1000).memory(gib);
     said.profile = job.profile;
@@ -65,7 +70,9 @@ TEST_F(Admit, takes_jobs_whose_data_is_nowhere_yet_and_says_so) {
     job.spec.datasets = {"imagenet"};
     const auto admitted = engine.admit(job);
     ASSERT_TRUE(admitted);
-    EXPECT_EQ(admitted->notes.at(0), "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node, model llama-7b:3 on 1 node");
+    EXPECT_EQ(
+        admitted->notes.at(0),
+        "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node, model llama-7b:3 on 1 node");
     job.spec.data_locality = DataLocality::preferred;
     EXPECT_TRUE(engine.admit(job)->notes.empty());
 }

@@ -66,12 +66,13 @@ std::int64_t part_of(std::int64_t per_card, std::int64_t share, std::int64_t ste
     return std::max(step, amount / step * step);
 }
 
-// What jobs of its kind used at their peak and a quarter, where that is less than a card's part of a node: more
-// would leave cards of the node without cores, and its measure is what such a job was given before.
+// What jobs of its kind used at their peak and a quarter, where that is less than a card's part of a node:
+// more would leave cards of the node without cores, and its measure is what such a job was given before.
 template <class T>
 bool lower_to(std::int64_t& amount, const std::optional<T>& peak, std::int64_t step) {
     if (!peak) return false;
-    const auto with_room = std::max<std::int64_t>(step, (peak->value + peak->value / 4 + step - 1) / step * step);
+    const auto with_room =
+        std::max<std::int64_t>(step, (peak->value + peak->value / 4 + step - 1) / step * step);
     if (with_room >= amount) return false;
     amount = with_room;
     return true;
@@ -81,7 +82,8 @@ void fill_beside_cards(JobSpec& spec, const Shape& shape, const Profile& known, 
                        std::vector<std::string>& notes) {
     const auto note = [&](std::string_view field, const std::string& amount, std::string_view none,
                           const std::string& why) {
-        notes.push_back(std::string(field) + " set to " + amount + ": " + std::string(none) + " asked for, and " + why);
+        notes.push_back(std::string(field) + " set to " + amount + ": " + std::string(none) +
+                        " asked for, and " + why);
     };
     const auto used = [](const std::string& amount) { return "the last jobs like it used up to " + amount; };
     const auto part = [](const std::string& amount) { return "a card's part of a node is " + amount; };
@@ -166,7 +168,8 @@ void round_gpu_memory(JobSpec& spec, const Shape& shape, const Cluster& cluster,
 
 }  // namespace
 
-void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster, std::vector<std::string>& notes) {
+void fill_request(JobSpec& spec, const Profile* profile, const Cluster& cluster,
+                  std::vector<std::string>& notes) {
     if (auto& gpu = spec.resources.gpu;
         !gpu.count && (gpu.memory || gpu.compute || gpu.exclusive || !gpu.model.empty())) {
         gpu.count = MilliGpu(1000);

@@ -79,7 +79,8 @@ std::vector<FreeSlice> Engine::Impl::largest_free() const {
             const bool untouched = used.tasks == 0;
             if (untouched) ++free.whole_cards, ++whole_here[type.model];
             const bool closed = node.live.above_watermark >> c & 1;
-            const bool full = closed || used.exclusive > 0 || used.tasks >= cluster_.settings().max_tasks_per_gpu || used.compute >= 1000;
+            const bool full = closed || used.exclusive > 0 ||
+                              used.tasks >= cluster_.settings().max_tasks_per_gpu || used.compute >= 1000;
             // By what may be declared, and never more than a card has.
             const auto limit = cluster_.card_limit(type.memory);
             const Mebibytes left(full ? 0 : std::clamp<std::int64_t>(limit - used.memory, 0, type.memory));

@@ -9,13 +9,15 @@
 namespace crater::engine {
 namespace {
 
-// A question looks at no more nodes than this, which bounds its time; a thorough one goes on for longer: decisions wait meanwhile.
+// A question looks at no more nodes than this, which bounds its time; a thorough one goes on for longer:
+// decisions wait meanwhile.
 constexpr std::int64_t looks_max = 800, looks_max_thorough = 200'000;
 
 }  // namespace
 
-Engine::Impl::Changes::Changes(Impl& engine, JobSlot& slot, const Survey& survey, const Found& found, const Outcome& outcome, std::int64_t room,
-                               Instant now, bool thorough, Why& out)
+Engine::Impl::Changes::Changes(Impl& engine, JobSlot& slot, const Survey& survey, const Found& found,
+                               const Outcome& outcome, std::int64_t room, Instant now, bool thorough,
+                               Why& out)
     : e_(engine),
       slot_(slot),
       shape_(engine.shapes_.at(slot.shape)),
@@ -29,8 +31,10 @@ Engine::Impl::Changes::Changes(Impl& engine, JobSlot& slot, const Survey& survey
 
 void Engine::Impl::Changes::find() {
     find_kept();
-    // Who holds part of its gang keeps what it asked for; what plugins say to another request is not known before it is made.
-    const bool asks_plugins = e_.hooks_ && slot_.queue >= 0 && !e_.backlog_.queue(slot_.queue).spec.plugins.empty();
+    // Who holds part of its gang keeps what it asked for; what plugins say to another request is not known
+    // before it is made.
+    const bool asks_plugins =
+        e_.hooks_ && slot_.queue >= 0 && !e_.backlog_.queue(slot_.queue).spec.plugins.empty();
     if (slot_.held == 0 && !asks_plugins) {
         amounts();
         other_model();
@@ -43,7 +47,9 @@ void Engine::Impl::Changes::find() {
     out_.more_changes = more_ || (cut_ && (!thorough_ || looks_ >= looks_max_thorough));
 }
 
-std::int64_t Engine::Impl::Changes::looks_left() const { return (thorough_ ? looks_max_thorough : looks_max) - looks_; }
+std::int64_t Engine::Impl::Changes::looks_left() const {
+    return (thorough_ ? looks_max_thorough : looks_max) - looks_;
+}
 
 bool Engine::Impl::Changes::afford() {
     if (looks_left() > 0) return true;
@@ -51,12 +57,14 @@ bool Engine::Impl::Changes::afford() {
     return false;
 }
 
-// What is kept there is in the way of a job that has not ended by then, unless it fits beside, which the pass alone finds out.
+// What is kept there is in the way of a job that has not ended by then, unless it fits beside, which the pass
+// alone finds out.
 void Engine::Impl::Changes::find_kept() {
     if (!e_.reservations_.in_force()) return;
     const Millis length = e_.left_of(slot_);
     const Instant end = length == Millis::max() ? never : now_ + length;
-    std::vector<char> earlier(static_cast<std::size_t>(e_.backlog_.queue_count()));  // queues, its own with them
+    // queues, its own with them
+    std::vector<char> earlier(static_cast<std::size_t>(e_.backlog_.queue_count()));
     for (const int q : e_.backlog_.in_order()) {
         if (slot_.queue < 0) break;
         earlier[static_cast<std::size_t>(q)] = 1;
@@ -65,7 +73,9 @@ void Engine::Impl::Changes::find_kept() {
     for (const int n : e_.reservations_.nodes())
         for (const auto* place : e_.reservations_.on(n)) {
             const JobSlot& other = e_.job(place->job);
-            if (place->at >= end || !other.in_class || !earlier[static_cast<std::size_t>(other.queue)] || !goes_first(other.queue, *other.in_class)) continue;
+            if (place->at >= end || !other.in_class || !earlier[static_cast<std::size_t>(other.queue)] ||
+                !goes_first(other.queue, *other.in_class))
+                continue;
             kept_.resize(survey_.size());
             kept_[static_cast<std::size_t>(e_.cluster_.rank(n))] = 1;
         }
@@ -103,7 +113,9 @@ bool Engine::Impl::Changes::takes(const Shape& shape, int n) {
 
 bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> ranks) {
     if (slot_.waiting == 1)
-        return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return afford() && takes(shape, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]); });
+        return std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+            return afford() && takes(shape, e_.cluster_.by_name()[static_cast<std::size_t>(rank)]);
+        });
     const auto mark = e_.cluster_.mark();
     std::deque<Slices> slices;
     const auto had = looks_left();
@@ -114,18 +126,22 @@ bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> rank
     cut_ |= placed < 0;
     if (placed != slot_.waiting) return false;
     if (kept_.empty()) return true;
-    unsure_ |= std::any_of(slices.begin(), slices.end(), [&](const Slices& s) { return kept_[static_cast<std::size_t>(e_.cluster_.rank(s.node))] != 0; });
+    unsure_ |= std::any_of(slices.begin(), slices.end(), [&](const Slices& s) {
+        return kept_[static_cast<std::size_t>(e_.cluster_.rank(s.node))] != 0;
+    });
     return !unsure_;
 }
 
-bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> first, std::span<const int> others) {
+bool Engine::Impl::Changes::starts(const Shape& shape, std::span<const int> first,
+                                   std::span<const int> others) {
     if (slot_.waiting == 1) return starts(shape, first) || starts(shape, others);
     std::vector<int> all(first.begin(), first.end());
-    std::copy_if(others.begin(), others.end(), std::back_inserter(all), [&](int rank) { return std::find(first.begin(), first.end(), rank) == first.end(); });
+    std::copy_if(others.begin(), others.end(), std::back_inserter(all),
+                 [&](int rank) { return std::find(first.begin(), first.end(), rank) == first.end(); });
     return starts(shape, all);
 }
 
-// ---- something else --------------------------------------------------------------------------------------------------------------
+// ---- something else ---------------------------------------------------------------------------------------
 
 void Engine::Impl::Changes::other_model() {
     if (shape_.cards == 0 || shape_.gpu_model.empty() || (slot_.waiting > 1 && e_.predicts())) return;
@@ -134,10 +150,12 @@ void Engine::Impl::Changes::other_model() {
     const auto types_known = static_cast<std::size_t>(cluster.type_count());
     std::vector<char> other(types_known);
     std::vector<std::vector<int>> of_type(types_known);
-    for (std::size_t t = 0; t < types_known; ++t) other[t] = shape_.need(cluster, static_cast<int>(t)).fails == CardNeed::model;
+    for (std::size_t t = 0; t < types_known; ++t)
+        other[t] = shape_.need(cluster, static_cast<int>(t)).fails == CardNeed::model;
     if (std::find(other.begin(), other.end(), 1) == other.end()) return;
-    const Lacks cards = all_of({"gpu_model", "gpu_cards", "gpu_capability", "gpu_precision", "gpu_card_size", "gpu_inference_part", "gpu_health",
-                                "gpu_memory", "gpu_count", "gpu_compute", "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "together"});
+    const Lacks cards = all_of({"gpu_model", "gpu_cards", "gpu_capability", "gpu_precision", "gpu_card_size",
+                                "gpu_inference_part", "gpu_health", "gpu_memory", "gpu_count", "gpu_compute",
+                                "gpu_tasks", "gpu_watermark", "gpu_load", "gpu_interconnect", "together"});
     for (std::size_t rank = 0; rank < survey_.size(); ++rank) {
         if (!survey_.present(rank) || (survey_.at(rank) & ~cards)) continue;
         if (e_.rooms_.at(rank).card_memory <= 0) continue;
@@ -165,7 +183,8 @@ void Engine::Impl::Changes::other_model() {
         const bool starts_so = within_quota(shape, slot_.waiting) && starts(shape, ranks);
         more_ |= unsure_;
         if (!starts_so) continue;
-        out_.changes.push_back({"gpu_model", "ask for " + model + " instead of " + shape_.gpu_model, 0, 0, {}, model});
+        out_.changes.push_back(
+            {"gpu_model", "ask for " + model + " instead of " + shape_.gpu_model, 0, 0, {}, model});
         return;
     }
 }
@@ -178,8 +197,13 @@ void Engine::Impl::Changes::fewer_tasks() {
     if (tasks == 0) return;
     // Of those that there is room for some may be where places are kept.
     if (!kept_.empty()) return void(more_ = true);
-    out_.changes.push_back({"tasks", "start " + count_words(tasks, "task", "tasks") + " instead of " + std::to_string(slot_.waiting),
-                            static_cast<double>(slot_.waiting), static_cast<double>(tasks), "tasks", {}});
+    out_.changes.push_back(
+        {"tasks",
+         "start " + count_words(tasks, "task", "tasks") + " instead of " + std::to_string(slot_.waiting),
+         static_cast<double>(slot_.waiting),
+         static_cast<double>(tasks),
+         "tasks",
+         {}});
 }
 
 // The next wider area, and at last anywhere.
@@ -201,9 +225,15 @@ void Engine::Impl::Changes::looser_topology() {
         if (starts) {
             const std::string value = spec.topology.required ? std::string(name_of(wider)) : "preferred";
             out_.changes.push_back({"topology",
-                                    spec.topology.required ? "require one " + value + " instead of one " + std::string(name_of(shape_.topology.level))
-                                                           : "prefer one " + std::string(name_of(shape_.topology.level)) + " instead of requiring it",
-                                    0, 0, {}, value});
+                                    spec.topology.required
+                                        ? "require one " + value + " instead of one " +
+                                              std::string(name_of(shape_.topology.level))
+                                        : "prefer one " + std::string(name_of(shape_.topology.level)) +
+                                              " instead of requiring it",
+                                    0,
+                                    0,
+                                    {},
+                                    value});
             return;
         }
         if (wider == TopologyLevel::none) return;

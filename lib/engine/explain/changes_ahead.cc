@@ -1,9 +1,8 @@
 // Somebody else: who goes first, whose end would do, and who would give way to a higher priority.
-#include "explain/changes.h"
-
 #include <algorithm>
 #include <set>
 
+#include "explain/changes.h"
 #include "explain/found.h"
 
 namespace crater::engine {
@@ -31,8 +30,8 @@ Amounts Engine::Impl::Changes::needs_of(const WaitClass& members) const {
     return out;
 }
 
-// The classes that are considered before it, of its own queue those of a higher priority first: of each shape one, and of those that
-// their quota holds back the ones that need least.
+// The classes that are considered before it, of its own queue those of a higher priority first: of each shape
+// one, and of those that their quota holds back the ones that need least.
 void Engine::Impl::Changes::look_ahead() {
     ahead_known_ = true;
     std::vector<char> seen;          // by shape: one that has the quota goes first
@@ -42,18 +41,22 @@ void Engine::Impl::Changes::look_ahead() {
             const auto& [lower, tenant, shape, tasks, profile, length, preemptible, only] = key;
             if (q == slot_.queue && -lower < slot_.info.priority) break;
             const bool capped = e_.tenants_.capped(tenant);
-            if (const auto shapes = static_cast<std::size_t>(shape) + 1; seen.size() < shapes) seen.resize(2 * shapes);
+            if (const auto shapes = static_cast<std::size_t>(shape) + 1; seen.size() < shapes)
+                seen.resize(2 * shapes);
             char& known = seen[static_cast<std::size_t>(shape)];
             if ((known && !capped) || !goes_first(q, *members)) continue;
             Ahead one{shape, tenant, false, {}};
-            if (capped) one.needs = needs_of(*members), one.held_back = static_cast<bool>(e_.tenants_.over(tenant, one.needs));
+            if (capped)
+                one.needs = needs_of(*members),
+                one.held_back = static_cast<bool>(e_.tenants_.over(tenant, one.needs));
             if (!one.held_back) {
                 if (!std::exchange(known, 1)) ahead_.push_back(one);
                 continue;
             }
             const bool another_needs_less = std::any_of(least.begin(), least.end(), [&](std::size_t i) {
                 const Ahead& other = ahead_[i];
-                return other.tenant == one.tenant && std::equal(other.needs.begin(), other.needs.end(), one.needs.begin(), std::less_equal<>());
+                return other.tenant == one.tenant && std::equal(other.needs.begin(), other.needs.end(),
+                                                                one.needs.begin(), std::less_equal<>());
             });
             if (another_needs_less) continue;
             least.push_back(ahead_.size());
@@ -90,14 +93,16 @@ bool Engine::Impl::Changes::may_take(std::span<const int> ranks, const JobSlot& 
         for (const auto& task : holder.tasks) {
             if (task.life != TaskSlot::Life::held || e_.cluster_.rank(task.slices.node) != rank) continue;
             if (task.slices.node_exclusive) return true;
-            cpu += task.slices.cpu, memory += task.slices.memory, cards += static_cast<std::int64_t>(task.slices.cards.size());
+            cpu += task.slices.cpu, memory += task.slices.memory,
+                cards += static_cast<std::int64_t>(task.slices.cards.size());
         }
-        return cpu >= shape_.cpu && memory >= shape_.memory && (!whole || room.mixed || cards >= shape_.cards);
+        return cpu >= shape_.cpu && memory >= shape_.memory &&
+               (!whole || room.mixed || cards >= shape_.cards);
     });
 }
 
-// The job whose end alone would start it; of several the one that loses least. Where others go first that could use what it frees, it
-// is no such job.
+// The job whose end alone would start it; of several the one that loses least. Where others go first that
+// could use what it frees, it is no such job.
 void Engine::Impl::Changes::job_end() {
     if (shape_.topology.required || (slot_.waiting > 1 && e_.predicts())) return;
     if (slot_.in_class && slot_.in_class->jobs.begin()->job != slot_.position) return;
@@ -114,17 +119,21 @@ void Engine::Impl::Changes::job_end() {
     std::set<int> seen;
     const auto consider = [&](int position) {
         const JobSlot& holder = e_.job(position);
-        if (position != slot_.position && !holder.stopping && seen.insert(position).second) holders.emplace_back(e_.cost_of(holder, now_), position);
+        if (position != slot_.position && !holder.stopping && seen.insert(position).second)
+            holders.emplace_back(e_.cost_of(holder, now_), position);
     };
     if (outcome_.kind == Outcome::over_quota) {
-        for (const auto& [amount, position] : e_.quota_holders(outcome_.ceiling.tenant, outcome_.ceiling.kind)) {
+        for (const auto& [amount, position] :
+             e_.quota_holders(outcome_.ceiling.tenant, outcome_.ceiling.kind)) {
             if (amount < outcome_.ceiling.asked - (outcome_.ceiling.cap - outcome_.ceiling.held)) break;
             if (!thorough_ && holders.size() == holders_tried) break;
             consider(position);
         }
     } else {
         for (const int rank : nearest)
-            for (const auto& held : e_.held_on_[static_cast<std::size_t>(cluster.by_name()[static_cast<std::size_t>(rank)])]) consider(held.job);
+            for (const auto& held :
+                 e_.held_on_[static_cast<std::size_t>(cluster.by_name()[static_cast<std::size_t>(rank)])])
+                consider(held.job);
     }
     std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : e_.job(a.second).info.id < e_.job(b.second).info.id;
@@ -188,13 +197,20 @@ void Engine::Impl::Changes::higher_priority() {
     std::size_t low = 0, high = levels.size();
     while (low < high) {
         const auto middle = (low + high) / 2;
-        if (enough(levels[middle])) high = middle;
-        else low = middle + 1;
+        if (enough(levels[middle]))
+            high = middle;
+        else
+            low = middle + 1;
     }
     e_.cluster_.undo_to(lifted);
     if (low == levels.size()) return;
-    out_.changes.push_back({"priority", "priority " + std::to_string(levels[low]) + " instead of " + std::to_string(own) + ": jobs of lower priority would be stopped for it",
-                            static_cast<double>(own), static_cast<double>(levels[low]), "", {}});
+    out_.changes.push_back({"priority",
+                            "priority " + std::to_string(levels[low]) + " instead of " + std::to_string(own) +
+                                ": jobs of lower priority would be stopped for it",
+                            static_cast<double>(own),
+                            static_cast<double>(levels[low]),
+                            "",
+                            {}});
 }
 
 }  // namespace crater::engine

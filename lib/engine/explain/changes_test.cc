@@ -1,5 +1,5 @@
-// What `why` says would start a job starts it, and one step less of it does not: on clusters filled at random, each change made and the
-// engine asked.
+// What `why` says would start a job starts it, and one step less of it does not: on clusters filled at
+// random, each change made and the engine asked.
 #include <map>
 #include <set>
 
@@ -23,8 +23,9 @@ struct ChangesLife {
         add_queue(engine, "training", rng.below(2) ? Policy::best_fit : Policy::price);
         const auto nodes = 2 + rng.below(4);
         for (std::size_t n = 0; n < nodes; ++n)
-            engine.apply(NodeSet{make_node("n" + std::to_string(n), static_cast<int>(1 + rng.below(4)), 1 + static_cast<int>(rng.below(2)),
-                                           n % 3 == 2 ? 81920 : 40960, n % 3 == 2 ? "h100-80gb" : "a100-pcie-40gb")});
+            engine.apply(NodeSet{make_node("n" + std::to_string(n), static_cast<int>(1 + rng.below(4)),
+                                           1 + static_cast<int>(rng.below(2)), n % 3 == 2 ? 81920 : 40960,
+                                           n % 3 == 2 ? "h100-80gb" : "a100-pcie-40gb")});
         Tenant tenant;
         tenant.path = "poor";
         tenant.hard.cpu = MilliCpu(6000);
@@ -33,16 +34,21 @@ struct ChangesLife {
         while (engine.wants_pass()) took(engine.pass(noon));
     }
     EngineJob random_job(const std::string& id, int at) {
-        auto job = a_job(id).at(at).cpu(500 + 500 * static_cast<std::int64_t>(rng.below(20))).memory(gib * static_cast<std::int64_t>(1 + rng.below(40)));
+        auto job = a_job(id)
+                       .at(at)
+                       .cpu(500 + 500 * static_cast<std::int64_t>(rng.below(20)))
+                       .memory(gib * static_cast<std::int64_t>(1 + rng.below(40)));
         switch (rng.below(6)) {
             case 0: break;
             case 1: job.gpus(1000).gpu_memory(1280 * static_cast<std::int64_t>(1 + rng.below(30))); break;
             case 2: job.gpus(100 * static_cast<std::int64_t>(1 + rng.below(9))); break;
             case 3: job.gpus(1000 * static_cast<std::int64_t>(1 + rng.below(4))); break;
             case 4: job.gpus(1000).tasks(1 + static_cast<std::int64_t>(rng.below(6))); break;
-            default: job.spec.resources.disk.size = Bytes(512 * gib * static_cast<std::int64_t>(1 + rng.below(8)));
+            default:
+                job.spec.resources.disk.size = Bytes(512 * gib * static_cast<std::int64_t>(1 + rng.below(8)));
         }
-        if (rng.below(4) == 0 && job.spec.resources.gpu.count.value > 0) job.spec.resources.gpu.model = rng.below(2) ? "a100" : "h100";
+        if (rng.below(4) == 0 && job.spec.resources.gpu.count.value > 0)
+            job.spec.resources.gpu.model = rng.below(2) ? "a100" : "h100";
         if (rng.below(5) == 0) job.tenant("poor");
         return job;
     }
@@ -61,7 +67,8 @@ struct ChangesLife {
         engine.apply(JobRemoved{was.id});
         engine.apply(JobAdded{other});
         const auto plan = engine.pass(noon);
-        const bool started = std::any_of(plan.placements.begin(), plan.placements.end(), [&](const auto& p) { return p.job == was.id; });
+        const bool started = std::any_of(plan.placements.begin(), plan.placements.end(),
+                                         [&](const auto& p) { return p.job == was.id; });
         EXPECT_EQ(plan.placements.size(), started ? 1u : 0u) << "somebody else started instead";
         engine.apply(JobRemoved{was.id});
         engine.apply(JobAdded{was});
@@ -84,7 +91,8 @@ TEST(Changes, what_would_start_a_job_starts_it_and_one_step_less_does_not) {
             EXPECT_GE(why.rank, 1) << id;
             for (const Change& change : why.changes) {
                 ++tried[change.kind];
-                const auto where = "seed " + std::to_string(seed) + ", job " + id + ": " + change.text + "; " + why.summary;
+                const auto where =
+                    "seed " + std::to_string(seed) + ", job " + id + ": " + change.text + "; " + why.summary;
                 if (change.kind == "job_end") {
                     const EngineJob holder = life.jobs.at(change.value);
                     ChangesLife again(seed);
@@ -105,7 +113,9 @@ TEST(Changes, what_would_start_a_job_starts_it_and_one_step_less_does_not) {
         }
         EXPECT_EQ(life.engine.state_hash(), before);
     }
-    for (const char* kind : {"gpu_memory", "gpu_count", "cpu", "memory", "disk", "gpu_model", "tasks", "job_end"}) EXPECT_GT(tried[kind], 5) << kind;
+    for (const char* kind :
+         {"gpu_memory", "gpu_count", "cpu", "memory", "disk", "gpu_model", "tasks", "job_end"})
+        EXPECT_GT(tried[kind], 5) << kind;
 }
 
 // Where no change of a kind is offered, none would do.
@@ -117,7 +127,8 @@ TEST(Changes, none_is_missed) {
             const EngineJob was = life.jobs.at(id);
             const auto why = *life.engine.why(id, noon, {.thorough = true});
             const auto offered = [&](const char* kind) {
-                return std::any_of(why.changes.begin(), why.changes.end(), [&](const Change& c) { return c.kind == kind; });
+                return std::any_of(why.changes.begin(), why.changes.end(),
+                                   [&](const Change& c) { return c.kind == kind; });
             };
             JobSpec least = *was.spec;
             least.resources.cpu.cores = MilliCpu(100);
@@ -133,7 +144,8 @@ TEST(Changes, none_is_missed) {
             }
             least = *was.spec;
             least.resources.gpu.memory = Mebibytes(1280);
-            if (!offered("gpu_memory") && was.spec->resources.gpu.count.value >= 1000 && was.spec->resources.gpu.memory.value != 1280) {
+            if (!offered("gpu_memory") && was.spec->resources.gpu.count.value >= 1000 &&
+                was.spec->resources.gpu.memory.value != 1280) {
                 ++missing;
                 EXPECT_FALSE(life.starts(was, least)) << seed << " " << id;
             }
@@ -163,7 +175,8 @@ TEST(Changes, a_priority_is_offered_that_would_stop_somebody) {
     engine.apply(JobAdded{a_job("want").gpus(1000).at(1)});
     engine.pass(noon);
     const auto why = *engine.why("want", noon);
-    const auto change = std::find_if(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "priority"; });
+    const auto change = std::find_if(why.changes.begin(), why.changes.end(),
+                                     [](const auto& c) { return c.kind == "priority"; });
     ASSERT_NE(change, why.changes.end());
     EXPECT_EQ(change->to, 601);
 }
@@ -183,7 +196,8 @@ TEST(Changes, what_is_kept_for_others_is_lifted_once_when_a_priority_is_looked_f
         engine.pass(noon);
         const auto hash = engine.state_hash();
         const auto why = *engine.why(id, noon, {.thorough = true});
-        const auto change = std::find_if(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "priority"; });
+        const auto change = std::find_if(why.changes.begin(), why.changes.end(),
+                                         [](const auto& c) { return c.kind == "priority"; });
         if (tasks == 2) {
             ASSERT_NE(change, why.changes.end());
             EXPECT_EQ(change->to, 701);
@@ -205,14 +219,15 @@ TEST(Changes, an_end_that_serves_somebody_else_first_is_not_offered) {
     engine.pass(noon);
     const auto ends = [&](const char* id) {
         const auto why = *engine.why(id, noon);
-        return std::any_of(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "job_end"; });
+        return std::any_of(why.changes.begin(), why.changes.end(),
+                           [](const auto& c) { return c.kind == "job_end"; });
     };
     EXPECT_TRUE(ends("first"));
     EXPECT_FALSE(ends("second"));
 }
 
-// A place that is kept for one that goes first is not taken by a change: it would not start by it. One that has ended by then may have it,
-// and so may who goes before.
+// A place that is kept for one that goes first is not taken by a change: it would not start by it. One that
+// has ended by then may have it, and so may who goes before.
 TEST(Changes, places_that_are_kept_for_others_are_not_counted_on) {
     Settings settings;
     settings.backfill_depth = 4;
@@ -229,11 +244,13 @@ TEST(Changes, places_that_are_kept_for_others_are_not_counted_on) {
         const std::string id = job.job.id;
         engine.apply(JobAdded{job.gpus(1000)});
         const auto plan = engine.pass(noon);
-        return std::any_of(plan.placements.begin(), plan.placements.end(), [&](const auto& p) { return p.job == id; });
+        return std::any_of(plan.placements.begin(), plan.placements.end(),
+                           [&](const auto& p) { return p.job == id; });
     };
     const auto offered = [&](const char* id) {
         const auto why = *engine.why(id, noon);
-        const bool fewer = std::any_of(why.changes.begin(), why.changes.end(), [](const auto& c) { return c.kind == "gpu_count" && c.to == 1; });
+        const bool fewer = std::any_of(why.changes.begin(), why.changes.end(),
+                                       [](const auto& c) { return c.kind == "gpu_count" && c.to == 1; });
         EXPECT_TRUE(fewer || why.more_changes) << id;
         return fewer;
     };

@@ -43,8 +43,10 @@ std::string cached_where_words(const WantedData& wanted, const Cluster& cluster)
     bool first = true;
     each_item(wanted, [&](const std::string& name, std::uint64_t key) {
         std::int64_t nodes = 0;
-        for (const int n : cluster.by_name()) nodes += cluster.node(n).present && has_key(cluster.node(n).data, key);
-        out.add(name + (first ? " is cached on " : " on ") + (nodes == 0 ? "no node" : count_words(nodes, "node", "nodes")));
+        for (const int n : cluster.by_name())
+            nodes += cluster.node(n).present && has_key(cluster.node(n).data, key);
+        out.add(name + (first ? " is cached on " : " on ") +
+                (nodes == 0 ? "no node" : count_words(nodes, "node", "nodes")));
         first = false;
     });
     return out.text();

@@ -1,4 +1,5 @@
-// The record of a decision as a document: candidates with their terms, reasons with their first node, in words.
+// The record of a decision as a document: candidates with their terms, reasons with their first node, in
+// words.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -20,7 +21,8 @@ std::vector<ScoreTerm> weighted_terms(const Look& look) {
     const auto& weights = look.shape.weights;
     const auto scores = score::table();
     for (std::size_t i = 0; i < scores.size(); ++i)
-        if (weights[i] > 0) out.push_back({std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
+        if (weights[i] > 0)
+            out.push_back({std::string(scores[i]->name), scores[i]->value(look, *look.choice()), weights[i]});
     return out;
 }
 
@@ -31,7 +33,8 @@ Trace Engine::Impl::take_down(int shape, Column& view) const {
     Trace out;
     out.shape = shape;
     const auto best = view.best(out.best.size());
-    for (std::size_t i = 0; i < best.size(); ++i) out.best[i] = {best[i], view.at(cluster_.rank(best[i])).level};
+    for (std::size_t i = 0; i < best.size(); ++i)
+        out.best[i] = {best[i], view.at(cluster_.rank(best[i])).level};
     std::size_t at = 0;
     for (std::size_t f = 0; f < filter::table().size() && at < out.lacks.size(); ++f)
         if (view.rejected(f) > 0) out.lacks[at++] = {static_cast<std::int32_t>(f), view.rejected(f)};
@@ -80,8 +83,9 @@ DecisionTrace Engine::Impl::words(const Trace& trace) const {
     }
     out.rejections = rejections(shape, trace);
     if (trace.predicted.nodes > 0)
-        out.rejections.insert(out.rejections.begin(), {"predicted_use", trace.predicted.nodes, cluster_.node(trace.predicted.first).name,
-                                                       trace.predicted.detail});
+        out.rejections.insert(out.rejections.begin(),
+                              {"predicted_use", trace.predicted.nodes,
+                               cluster_.node(trace.predicted.first).name, trace.predicted.detail});
     return out;
 }
 

@@ -46,6 +46,8 @@ Lacks asked_by(const Shape& shape) {
     return out;
 }
 
-const filter::Filter& first_of(Lacks lacks) { return filter::at(filter::in_order()[static_cast<std::size_t>(std::countr_zero(lacks))]); }
+const filter::Filter& first_of(Lacks lacks) {
+    return filter::at(filter::in_order()[static_cast<std::size_t>(std::countr_zero(lacks))]);
+}
 
 }  // namespace crater::engine

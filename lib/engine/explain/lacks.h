@@ -9,7 +9,8 @@
 
 namespace crater::engine {
 
-// By their place in the order in which filters are asked, so that the lowest is the first that turns a node away.
+// By their place in the order in which filters are asked, so that the lowest is the first that turns a node
+// away.
 using Lacks = std::uint64_t;
 Lacks lack(std::string_view filter);
 Lacks all_of(std::initializer_list<std::string_view> filters);

@@ -1,5 +1,5 @@
-// What one shape lacks on an ordinary node, told from the node's row on the sheet: what the filters say of a look, many times as fast, for
-// those that most shapes ask. `survey_test.cc` holds it to them.
+// What one shape lacks on an ordinary node, told from the node's row on the sheet: what the filters say of a
+// look, many times as fast, for those that most shapes ask. `survey_test.cc` holds it to them.
 #pragma once
 
 #include <array>

@@ -31,7 +31,8 @@ Share share_of(const Slices& s, std::string_view missing) {
         for (const auto& slice : s.cards) memory += slice.memory;
         return {memory, words_of_cards};
     }
-    if (missing.starts_with("cpu")) return {s.cpu, [](const Node&, const Slices& x) { return core_words(x.cpu); }};
+    if (missing.starts_with("cpu"))
+        return {s.cpu, [](const Node&, const Slices& x) { return core_words(x.cpu); }};
     if (missing == "memory" || missing == "memory_load")
         return {s.memory, [](const Node&, const Slices& x) { return bytes_words(x.memory) + " of memory"; }};
     if (missing == "memory_bandwidth")
@@ -45,7 +46,8 @@ Share share_of(const Slices& s, std::string_view missing) {
     if (missing == "disk_bandwidth")
         return {s.disk_bandwidth, [](const Node&, const Slices& x) { return rate_words(x.disk_bandwidth); }};
     if (missing == "disk_load")
-        return {s.disk_bandwidth + s.disk_iops, [](const Node&, const Slices& x) { return std::to_string(x.disk_iops) + " IOPS"; }};
+        return {s.disk_bandwidth + s.disk_iops,
+                [](const Node&, const Slices& x) { return std::to_string(x.disk_iops) + " IOPS"; }};
     if (missing == "node_exclusive" || missing == "anti_affinity")
         return {1, [](const Node&, const Slices& x) {
                     return std::string(x.node_exclusive ? "the whole node" : "a task");
@@ -53,9 +55,8 @@ Share share_of(const Slices& s, std::string_view missing) {
     return {};
 }
 
-
-
-// The nodes nearest to taking the job: those that lack the fewest things, of these the ones that have most of what binds.
+// The nodes nearest to taking the job: those that lack the fewest things, of these the ones that have most of
+// what binds.
 class Nearest {
   public:
     void offer(std::size_t rank, Lacks lacks, double has) {
@@ -92,8 +93,8 @@ class Nearest {
 
 }  // namespace
 
-Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Survey& survey, std::int64_t room, const WhyQuestion& question,
-                                                Why& out) {
+Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Survey& survey, std::int64_t room,
+                                                const WhyQuestion& question, Why& out) {
     const Shape& shape = shapes_.at(slot.shape);
     const Lacks fixed = lacks_of(filter::Kind::fixed);
     struct Tally {
@@ -112,7 +113,9 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
         Tally& tally = tallies[static_cast<std::size_t>(std::countr_zero(lacks))];
         if (tally.nodes++ == 0) tally.first = static_cast<int>(rank);
     }
-    const auto look_at = [&](int rank) { return Look(shape, cluster_, cluster_.by_name()[static_cast<std::size_t>(rank)]); };
+    const auto look_at = [&](int rank) {
+        return Look(shape, cluster_, cluster_.by_name()[static_cast<std::size_t>(rank)]);
+    };
     // What binds is what the nodes of the right kind lack; only where there are none, the kind itself.
     std::size_t binding = tallies.size();
     for (const bool of_right_kind : {true, false}) {
@@ -128,7 +131,8 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
         const Look look = look_at(tallies[f].first);
         out.rejections.push_back({std::string(row.name), tallies[f].nodes, look.node.name, row.says(look)});
     }
-    std::stable_sort(out.rejections.begin(), out.rejections.end(), [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+    std::stable_sort(out.rejections.begin(), out.rejections.end(),
+                     [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
     add_requirements(shape, survey, out);
     if (question.nodes) list_nodes(slot, survey, out);
 
@@ -144,9 +148,16 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
     out.binding = found.binding ? std::string(row.name) : "tasks";
     for (auto& requirement : out.requirements) requirement.binding = !gang && requirement.name == out.binding;
     if (gang) {
-        out.requirements.insert(out.requirements.begin(), {"tasks", "tasks", static_cast<double>(slot.waiting), static_cast<double>(room),
-                                                           static_cast<double>(slot.waiting), {}, 0, true});
-        out.summary = "Its " + std::to_string(slot.waiting) + " tasks start together; there is room for " + std::to_string(room) + " of them now" +
+        out.requirements.insert(out.requirements.begin(), {"tasks",
+                                                           "tasks",
+                                                           static_cast<double>(slot.waiting),
+                                                           static_cast<double>(room),
+                                                           static_cast<double>(slot.waiting),
+                                                           {},
+                                                           0,
+                                                           true});
+        out.summary = "Its " + std::to_string(slot.waiting) + " tasks start together; there is room for " +
+                      std::to_string(room) + " of them now" +
                       (found.binding ? ". Short of: " + std::string(row.help) : ".");
     } else if (found.binding) {
         out.summary = sentence(shape, row, right_kind, out);
@@ -161,7 +172,10 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
         if (survey.right_kind(rank) && survey.at(rank) != 0)
             nearest.offer(rank, survey.at(rank), bar ? bar->has[rank] : 0);
     found.nearest = nearest.ranks();
-    add_holders(slot, out.binding == "together" || out.binding == "tasks" ? (shape.cards > 0 ? "gpu" : "cpu") : out.binding, found.nearest, out);
+    add_holders(
+        slot,
+        out.binding == "together" || out.binding == "tasks" ? (shape.cards > 0 ? "gpu" : "cpu") : out.binding,
+        found.nearest, out);
     return found;
 }
 
@@ -175,14 +189,16 @@ void Engine::Impl::list_nodes(const JobSlot& slot, const Survey& survey, Why& ou
         if (survey.at(rank) != 0) {
             const auto& row = first_of(survey.at(rank));
             shown.filter = row.name;
-            shown.detail = row.says(Look(shape, cluster_, n, When::now, own ? own_tasks_[static_cast<std::size_t>(n)] : 0));
+            shown.detail = row.says(
+                Look(shape, cluster_, n, When::now, own ? own_tasks_[static_cast<std::size_t>(n)] : 0));
         }
         out.nodes.push_back(std::move(shown));
     }
 }
 
 // "Needs a card with 16 GiB free; the 4 nodes of its kind have at most 10 GiB free on one card."
-std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind, const Why& facts) const {
+std::string Engine::Impl::sentence(const Shape& shape, const filter::Filter& row, std::int64_t right_kind,
+                                   const Why& facts) const {
     const Requirement* bar = nullptr;
     for (const auto& requirement : facts.requirements)
         if (requirement.binding) bar = &requirement;
@@ -234,7 +250,9 @@ std::string Engine::Impl::data_sentence(const Shape& shape) const {
     });
     const bool several = wanted.datasets.size() + wanted.models.size() > 1;
     return "It runs only where its data is: " + cached_where_words(wanted, cluster_) +
-           (several ? "; all of it on " + (all == 0 ? std::string("none") : count_words(all, "node", "nodes")) : "") + ".";
+           (several ? "; all of it on " + (all == 0 ? std::string("none") : count_words(all, "node", "nodes"))
+                    : "") +
+           ".";
 }
 
 // For each amount asked for, the node that has most of it free.
@@ -245,15 +263,22 @@ void Engine::Impl::add_requirements(const Shape& shape, const Survey& survey, Wh
         if (bar.has[rank] < 0) continue;
         const Look look(shape, cluster_, cluster_.by_name()[rank]);
         const auto measure = bar.row->measure(look);
-        Requirement requirement{std::string(bar.row->name), std::string(measure.unit), measure.needs, measure.has, measure.total,
-                                look.node.name, 0, false};
+        Requirement requirement{std::string(bar.row->name),
+                                std::string(measure.unit),
+                                measure.needs,
+                                measure.has,
+                                measure.total,
+                                look.node.name,
+                                0,
+                                false};
         requirement.nodes_short = survey.nodes_lacking(bar.lack);
         out.requirements.push_back(std::move(requirement));
     }
 }
 
 // On the nodes where the least is missing, the largest first.
-void Engine::Impl::add_holders(const JobSlot& slot, std::string_view binding, const std::vector<int>& nearest, Why& out) const {
+void Engine::Impl::add_holders(const JobSlot& slot, std::string_view binding, const std::vector<int>& nearest,
+                               Why& out) const {
     struct Row {
         Share share;
         const JobSlot* holder;
@@ -261,20 +286,24 @@ void Engine::Impl::add_holders(const JobSlot& slot, std::string_view binding, co
     };
     std::vector<Row> rows;
     for (const int rank : nearest)
-        for (const auto& held : held_on_[static_cast<std::size_t>(cluster_.by_name()[static_cast<std::size_t>(rank)])]) {
+        for (const auto& held :
+             held_on_[static_cast<std::size_t>(cluster_.by_name()[static_cast<std::size_t>(rank)])]) {
             const Slices& slices = job(held.job).tasks[static_cast<std::size_t>(held.task)].slices;
             const Share share = share_of(slices, binding);
-            if (held.job != slot.position && share.amount > 0) rows.push_back({share, &job(held.job), &slices});
+            if (held.job != slot.position && share.amount > 0)
+                rows.push_back({share, &job(held.job), &slices});
         }
     const auto shown = std::min(holders_shown, rows.size());
-    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(), [&](const Row& a, const Row& b) {
-        if (a.share.amount != b.share.amount) return a.share.amount > b.share.amount;
-        if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
-        return cluster_.rank(a.slices->node) < cluster_.rank(b.slices->node);
-    });
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
+                      [&](const Row& a, const Row& b) {
+                          if (a.share.amount != b.share.amount) return a.share.amount > b.share.amount;
+                          if (a.holder != b.holder) return a.holder->info.id < b.holder->info.id;
+                          return cluster_.rank(a.slices->node) < cluster_.rank(b.slices->node);
+                      });
     for (std::size_t i = 0; i < shown; ++i) {
         const Node& node = cluster_.node(rows[i].slices->node);
-        out.holders.push_back({rows[i].holder->info.id, node.name, rows[i].share.words(node, *rows[i].slices)});
+        out.holders.push_back(
+            {rows[i].holder->info.id, node.name, rows[i].share.words(node, *rows[i].slices)});
     }
 }
 

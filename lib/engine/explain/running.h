@@ -1,4 +1,5 @@
-// The jobs that hold something, by tenant: so that who holds a tenant's quota is known without asking every job.
+// The jobs that hold something, by tenant: so that who holds a tenant's quota is known without asking every
+// job.
 #pragma once
 
 #include <cstdint>

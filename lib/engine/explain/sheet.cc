@@ -34,7 +34,8 @@ std::uint8_t failed_probes(const Cluster& cluster, int n) {
     const Look plain(all.front().shape, cluster, n), image(all.back().shape, cluster, n);
     std::uint8_t fails = 0;
     for (std::size_t p = 0; p < all.size(); ++p)
-        if (!all[p].row->passes(all[p].shape.image ? image : plain)) fails |= static_cast<std::uint8_t>(1 << p);
+        if (!all[p].row->passes(all[p].shape.image ? image : plain))
+            fails |= static_cast<std::uint8_t>(1 << p);
     return fails;
 }
 
@@ -57,7 +58,8 @@ void Sheet::refresh(const Cluster& cluster) {
     for (std::size_t i = 0; i < changed.size(); ++i) {
         // Nodes lie anywhere: those that come next are fetched meanwhile.
         if (i + 2 * fetched_ahead < changed.size()) fetch_row(changed[i + 2 * fetched_ahead], books);
-        if (i + fetched_ahead < changed.size()) engine::fetch(books.cards.data() + at(changed[i + fetched_ahead]).cards_at, 8 * sizeof(CardUse));
+        if (i + fetched_ahead < changed.size())
+            engine::fetch(books.cards.data() + at(changed[i + fetched_ahead]).cards_at, 8 * sizeof(CardUse));
         const int n = changed[i];
         if (totals_[static_cast<std::size_t>(n)].condition != cluster.condition(n)) stand(cluster, n);
         measure(cluster, n);
@@ -103,7 +105,8 @@ std::vector<int> Sheet::changed_nodes(const Cluster& cluster) {
 
 void Sheet::stand(const Cluster& cluster, int n) {
     const Node& node = cluster.node(n);
-    totals_[static_cast<std::size_t>(n)] = {node.cpu, node.cpu - node.preprocessing, node.memory, cluster.condition(n)};
+    totals_[static_cast<std::size_t>(n)] = {node.cpu, node.cpu - node.preprocessing, node.memory,
+                                            cluster.condition(n)};
     Row& row = rows_[static_cast<std::size_t>(n)];
     row.usable = node.usable;
     row.calm = cluster.calm_cards(n);
@@ -114,7 +117,8 @@ void Sheet::stand(const Cluster& cluster, int n) {
     row.cards = static_cast<std::uint8_t>(node.cards.size());
     row.fails = failed_probes(cluster, n);
     row.present = node.present;
-    row.ordinary = !node.mixed && node.taints.empty() && node.open_for == INT64_MAX && row.card_type == node.card_type;
+    row.ordinary =
+        !node.mixed && node.taints.empty() && node.open_for == INT64_MAX && row.card_type == node.card_type;
 }
 
 void Sheet::measure(const Cluster& cluster, int n) {
@@ -129,7 +133,8 @@ void Sheet::measure(const Cluster& cluster, int n) {
     measure_cards(cluster, row, lanes_[static_cast<std::size_t>(n)]);
 }
 
-// Without a branch that depends on what is held: about half of the cards hold something, and no processor guesses which.
+// Without a branch that depends on what is held: about half of the cards hold something, and no processor
+// guesses which.
 void Sheet::measure_cards(const Cluster& cluster, Row& row, Lanes& lanes) const {
     const CardUse* const used = cluster.used().cards.data() + row.cards_at;
     const auto tasks_max = cluster.settings().max_tasks_per_gpu;
@@ -168,7 +173,8 @@ Sheet::Failed Sheet::failed(const Shape& shape) {
     std::array<Lacks, probe_count> counts{};
     for (std::size_t p = 0; p < probe_count; ++p) {
         const Probe& probe = probes()[p];
-        if (probe.row->name != "runtime" || probe.shape.image == shape.image) counts[p] = probe.filter & asked;
+        if (probe.row->name != "runtime" || probe.shape.image == shape.image)
+            counts[p] = probe.filter & asked;
     }
     Failed out{};
     for (std::size_t fails = 1; fails < out.size(); ++fails)

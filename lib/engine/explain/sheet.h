@@ -1,5 +1,6 @@
-// What questions read of every node, whatever they are about: two cache lines a node. Found once for all shapes, by the filters
-// themselves where these ask hardly anything of the shape, and renewed where nodes changed.
+// What questions read of every node, whatever they are about: two cache lines a node. Found once for all
+// shapes, by the filters themselves where these ask hardly anything of the shape, and renewed where nodes
+// changed.
 #pragma once
 
 #include <array>
@@ -17,20 +18,24 @@ class Sheet {
         std::int64_t cpu = 0, cpu_only = 0, memory = 0;  // free; the second for work without a GPU
         Mask usable = 0, calm = 0, below = 0;            // cards; not too busy; not above the watermark
         std::int32_t cards_at = 0;                       // in the books
-        std::int32_t least_used = 0;                     // MiB on the usable card that has most left; nothing_left: none may be shared
+        // MiB on the usable card that has most left; nothing_left: none may be shared
+        std::int32_t least_used = 0;
         std::int16_t card_type = -1;
-        std::uint8_t cards = 0, healthy = 0, unused = 0, idle = 0;  // how many; idle: unused to the last thousandth
-        std::uint8_t fails = 0;                                     // which of the probes
+        // how many; idle: unused to the last thousandth
+        std::uint8_t cards = 0, healthy = 0, unused = 0, idle = 0;
+        std::uint8_t fails = 0;  // which of the probes
         bool present : 1 = false;
-        // Its cards are of one type, it has no taints and no maintenance ahead: the row and the books tell all that most shapes ask.
+        // Its cards are of one type, it has no taints and no maintenance ahead: the row and the books tell
+        // all that most shapes ask.
         bool ordinary : 1 = false;
         bool taken : 1 = false, shared : 1 = false;  // as a whole; by anybody
-        bool quiet : 1 = false;  // every usable card is calm and below the watermark
-        bool laned : 1 = false;  // quiet, and the lanes tell all about parts of its cards
+        bool quiet : 1 = false;                      // every usable card is calm and below the watermark
+        bool laned : 1 = false;                      // quiet, and the lanes tell all about parts of its cards
     };
     static_assert(sizeof(Row) == 64);
     static constexpr std::int32_t nothing_left = INT32_MAX;
-    // The use of the first cards, side by side so that they are compared at once; nothing_left where there is no usable one to share.
+    // The use of the first cards, side by side so that they are compared at once; nothing_left where there is
+    // no usable one to share.
     struct alignas(64) Lanes {
         static constexpr std::size_t count = 8;
         std::array<std::int32_t, count> memory, compute;

@@ -11,7 +11,11 @@ constexpr std::size_t looked_ahead = 8;  // changes
 
 }  // namespace
 
-Survey::Survey(const Shape& shape) : fixed_(lacks_of(filter::Kind::fixed)), asked_(asked_by(shape)), glance_(shape), others_(asked_ & ~glance_.answers()) {
+Survey::Survey(const Shape& shape)
+    : fixed_(lacks_of(filter::Kind::fixed)),
+      asked_(asked_by(shape)),
+      glance_(shape),
+      others_(asked_ & ~glance_.answers()) {
     for (Lacks left = asked_; left; left &= left - 1) {
         const filter::Filter& row = first_of(left);
         if (!row.measure) continue;
@@ -83,9 +87,11 @@ std::size_t Survey::Bar::best() const {
     most.fill(-1);
     std::size_t rank = 0;
     for (; rank + most.size() <= has.size(); rank += most.size())
-        for (std::size_t lane = 0; lane < most.size(); ++lane) most[lane] = std::max(most[lane], has[rank + lane]);
+        for (std::size_t lane = 0; lane < most.size(); ++lane)
+            most[lane] = std::max(most[lane], has[rank + lane]);
     for (; rank < has.size(); ++rank) most[0] = std::max(most[0], has[rank]);
-    return static_cast<std::size_t>(std::find(has.begin(), has.end(), *std::max_element(most.begin(), most.end())) - has.begin());
+    return static_cast<std::size_t>(
+        std::find(has.begin(), has.end(), *std::max_element(most.begin(), most.end())) - has.begin());
 }
 
 void Survey::see_own(const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>& own_tasks) {
@@ -108,15 +114,17 @@ const Survey& Surveys::of(int shape, const Shape& asked, const Cluster& cluster)
 }
 
 void Surveys::trim() {
-    const auto oldest = std::min_element(known_.begin(), known_.end(),
-                                         [](const auto& a, const auto& b) { return a.second.used_at < b.second.used_at; });
+    const auto oldest = std::min_element(known_.begin(), known_.end(), [](const auto& a, const auto& b) {
+        return a.second.used_at < b.second.used_at;
+    });
     known_.erase(oldest);
 }
 
 const Room& Rooms::at(std::size_t rank) {
     const int n = cluster_.by_name()[rank];
     if (const Room* known = seats_.room(n)) return *known;
-    if (measured_.size() < static_cast<std::size_t>(cluster_.size())) measured_.resize(static_cast<std::size_t>(cluster_.size()));
+    if (measured_.size() < static_cast<std::size_t>(cluster_.size()))
+        measured_.resize(static_cast<std::size_t>(cluster_.size()));
     Measured& own = measured_[static_cast<std::size_t>(n)];
     if (own.version != cluster_.version(n)) {
         std::array<CardRoom, cards_per_node_max> cards;

@@ -1,5 +1,6 @@
-// What every node lacks for one shape, all of it and not only the first: what questions are answered from. Kept, shape by shape, while
-// the nodes do not change, so that the next question about a job like it looks only at the nodes that did.
+// What every node lacks for one shape, all of it and not only the first: what questions are answered from.
+// Kept, shape by shape, while the nodes do not change, so that the next question about a job like it looks
+// only at the nodes that did.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "explain/node_glance.h"
 #include "explain/lacks.h"
+#include "explain/node_glance.h"
 #include "explain/sheet.h"
 #include "place/seats.h"
 
@@ -35,7 +36,7 @@ class Survey {
         const filter::Filter* row;
         Lacks lack;
         NodeGlance::Amount amount;
-        std::vector<double> has;  // by rank; -1: of another kind, or gone
+        std::vector<double> has;   // by rank; -1: of another kind, or gone
         std::size_t best() const;  // the first that has most; there are nodes
     };
     const std::vector<Bar>& bars() const { return bars_; }
@@ -46,11 +47,13 @@ class Survey {
     void lose(std::size_t rank);
     void look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known = 0);
     // What is free of a node that is of another kind says nothing.
-    bool counts(const Bar& bar, Lacks lacks) const { return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0; }
+    bool counts(const Bar& bar, Lacks lacks) const {
+        return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0;
+    }
 
     Lacks fixed_, asked_;
     NodeGlance glance_;
-    Lacks others_;  // asked that a glance does not answer
+    Lacks others_;              // asked that a glance does not answer
     std::vector<Lacks> lacks_;  // by rank of the node
     std::vector<char> present_;
     std::vector<Bar> bars_;
@@ -77,7 +80,8 @@ class Surveys {
     std::uint64_t clock_ = 0;
 };
 
-// What is free of a node by the packed figures, whatever the shape: at most so much. The index has measured most.
+// What is free of a node by the packed figures, whatever the shape: at most so much. The index has measured
+// most.
 class Rooms {
   public:
     Rooms(const Cluster& cluster, const Seats& seats) : cluster_(cluster), seats_(seats) {}

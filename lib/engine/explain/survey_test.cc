@@ -1,4 +1,5 @@
-// A survey against a look at every node: whatever happened before, it lacks what the filters say and has what they measure.
+// A survey against a look at every node: whatever happened before, it lacks what the filters say and has what
+// they measure.
 #include "explain/survey.h"
 
 #include "crater/base/clock.h"
@@ -32,8 +33,9 @@ struct Grounds {
     NodeInventory inventory(const std::string& name) {
         const std::array<int, 6> counts{0, 1, 4, 8, 8, 12};
         const bool small = one_in(3);
-        NodeInventory node = make_node(name, counts[rng.below(counts.size())], static_cast<int>(1 + rng.below(2)), small ? 16384 : 40960,
-                                       small ? "t4" : "a100-pcie-40gb");
+        NodeInventory node =
+            make_node(name, counts[rng.below(counts.size())], static_cast<int>(1 + rng.below(2)),
+                      small ? 16384 : 40960, small ? "t4" : "a100-pcie-40gb");
         for (auto& gpu : node.gpus) {
             if (one_in(20)) gpu.healthy = false;
             if (small) gpu.compute_capability = "7.5", gpu.precisions = {"fp16"};
@@ -85,7 +87,8 @@ struct Grounds {
         return job.spec;
     }
     Shape any_shape() {
-        return make_shape(any_request(), Policy::best_fit, cluster, {.maintenance = true, .overcommit = one_in(2) ? 1000 : 0});
+        return make_shape(any_request(), Policy::best_fit, cluster,
+                          {.maintenance = true, .overcommit = one_in(2) ? 1000 : 0});
     }
 
     int node() { return static_cast<int>(rng.below(static_cast<std::uint64_t>(cluster.size()))); }
@@ -99,7 +102,9 @@ struct Grounds {
         now.disk_busy_percent = static_cast<double>(up_to(100));
         now.memory_total = Bytes(gib), now.memory_used = Bytes(up_to(1000) * (gib / 1000));
         for (const auto& gpu : cluster.node(n).inventory->gpus)
-            now.gpus.push_back({.index = gpu.index, .utilization_percent = static_cast<double>(up_to(100)), .memory_used = Mebibytes(up_to(41000))});
+            now.gpus.push_back({.index = gpu.index,
+                                .utilization_percent = static_cast<double>(up_to(100)),
+                                .memory_used = Mebibytes(up_to(41000))});
         cluster.set_sample(n, now);
     }
 
@@ -108,7 +113,11 @@ struct Grounds {
         Allocation allocation;
         allocation.node = cluster.node(n).name;
         allocation.cpu = MilliCpu(1000);
-        allocation.gpus.push_back({.index = 63, .uuid = "lost", .compute = MilliGpu(1000), .memory = Mebibytes(1024), .exclusive = true});
+        allocation.gpus.push_back({.index = 63,
+                                   .uuid = "lost",
+                                   .compute = MilliGpu(1000),
+                                   .memory = Mebibytes(1024),
+                                   .exclusive = true});
         held.push_back(std::make_unique<Slices>(cluster.from_allocation(allocation)));
         cluster.book(*held.back(), 1);
     }
@@ -136,7 +145,10 @@ struct Grounds {
         const int n = node();
         switch (rng.below(20)) {
             case 0: cluster.set_flags(n, one_in(2), one_in(4)); break;
-            case 1: cluster.set_taints(n, one_in(2) ? std::vector<Taint>{{"dedicated", "x"}} : std::vector<Taint>{}); break;
+            case 1:
+                cluster.set_taints(n,
+                                   one_in(2) ? std::vector<Taint>{{"dedicated", "x"}} : std::vector<Taint>{});
+                break;
             case 2: {
                 const Maintenance window{{noon.ms + up_to(90) * minute}, {noon.ms + 100 * minute}};
                 cluster.set_windows(n, one_in(2) ? std::vector{window} : std::vector<Maintenance>{}, noon);
@@ -186,11 +198,13 @@ Lacks looked_for(const Look& look) {
     Lacks lacks = 0;
     const Lacks together = lack("together");
     for (Lacks left = asked_by(look.shape); left; left &= left - 1)
-        if (const Lacks one = left & -left; (one != together || lacks == 0) && !first_of(one).passes(look)) lacks |= one;
+        if (const Lacks one = left & -left; (one != together || lacks == 0) && !first_of(one).passes(look))
+            lacks |= one;
     return lacks;
 }
 
-void compare(const Survey& survey, const Shape& shape, const Cluster& cluster, const std::vector<std::int64_t>& own) {
+void compare(const Survey& survey, const Shape& shape, const Cluster& cluster,
+             const std::vector<std::int64_t>& own) {
     const Lacks fixed = lacks_of(filter::Kind::fixed);
     std::vector<std::int64_t> short_of(survey.bars().size());
     for (std::size_t rank = 0; rank < survey.size(); ++rank) {
@@ -198,19 +212,24 @@ void compare(const Survey& survey, const Shape& shape, const Cluster& cluster, c
         ASSERT_EQ(survey.present(rank), cluster.node(n).present);
         const Look look(shape, cluster, n, When::now, own[static_cast<std::size_t>(n)]);
         const Lacks lacks = survey.present(rank) ? looked_for(look) : 0;
-        ASSERT_EQ(survey.at(rank), lacks) << look.node.name << " lacks " << (lacks ? first_of(lacks).name : "nothing") << ", " << shape.cards << " cards";
+        ASSERT_EQ(survey.at(rank), lacks)
+            << look.node.name << " lacks " << (lacks ? first_of(lacks).name : "nothing") << ", "
+            << shape.cards << " cards";
         ASSERT_EQ(survey.fits(rank), survey.present(rank) && Judge::fits(look));
         for (std::size_t b = 0; b < survey.bars().size(); ++b) {
             const auto& bar = survey.bars()[b];
-            const bool counts = survey.present(rank) && ((lacks & fixed) == 0 || bar.row->kind == filter::Kind::fixed);
-            ASSERT_EQ(bar.has[rank], counts ? bar.row->measure(look).has : -1) << look.node.name << ": " << bar.row->name;
+            const bool counts =
+                survey.present(rank) && ((lacks & fixed) == 0 || bar.row->kind == filter::Kind::fixed);
+            ASSERT_EQ(bar.has[rank], counts ? bar.row->measure(look).has : -1)
+                << look.node.name << ": " << bar.row->name;
             short_of[b] += (lacks & bar.lack) != 0;
         }
     }
     for (std::size_t b = 0; b < survey.bars().size(); ++b) {
         const auto& bar = survey.bars()[b];
         ASSERT_EQ(survey.nodes_lacking(bar.lack), short_of[b]);
-        ASSERT_EQ(bar.best(), static_cast<std::size_t>(std::max_element(bar.has.begin(), bar.has.end()) - bar.has.begin()));
+        ASSERT_EQ(bar.best(), static_cast<std::size_t>(std::max_element(bar.has.begin(), bar.has.end()) -
+                                                       bar.has.begin()));
     }
 }
 
@@ -243,14 +262,17 @@ void watch(std::uint64_t seed) {
         if (!grounds.held.empty() && grounds.one_in(3)) grounds.cluster.try_book(*grounds.held.front(), -1);
         const std::vector<std::int64_t> nothing(static_cast<std::size_t>(grounds.cluster.size()));
         const Survey& survey = grounds.surveys.of(static_cast<int>(s), shapes[s], grounds.cluster);
-        ASSERT_NO_FATAL_FAILURE(compare(survey, shapes[s], grounds.cluster, nothing)) << "seed " << seed << " step " << step;
+        ASSERT_NO_FATAL_FAILURE(compare(survey, shapes[s], grounds.cluster, nothing))
+            << "seed " << seed << " step " << step;
         auto own = nothing;
         own[static_cast<std::size_t>(grounds.node())] = 1;
         Survey of_job = survey;
         of_job.see_own(shapes[s], grounds.cluster, own);
-        ASSERT_NO_FATAL_FAILURE(compare(of_job, shapes[s], grounds.cluster, own)) << "seed " << seed << " step " << step;
+        ASSERT_NO_FATAL_FAILURE(compare(of_job, shapes[s], grounds.cluster, own))
+            << "seed " << seed << " step " << step;
         grounds.cluster.undo_to(mark);
-        if (int looked = 0; grounds.one_in(5)) (void)grounds.seats.best(grounds.shapes.take(grounds.any_shape()), looked);
+        if (int looked = 0; grounds.one_in(5))
+            (void)grounds.seats.best(grounds.shapes.take(grounds.any_shape()), looked);
         ASSERT_NO_FATAL_FAILURE(compare_rooms(grounds)) << "seed " << seed << " step " << step;
     }
 }

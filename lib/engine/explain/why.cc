@@ -71,12 +71,15 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
             out.holders.clear();
             if (!reserve_allows(slot, outcome.slices)) {
                 out.binding = "reserve";
-                out.summary = "Fits now, on cards that queues keep for their own jobs (reserved_gpu); these are lent to preemptible jobs only.";
+                out.summary =
+                    "Fits now, on cards that queues keep for their own jobs (reserved_gpu); these are lent to preemptible jobs only.";
             } else if (slot.in_class && slot.in_class->blocked.why == Blocked::reserved)
-                out.summary = "Fits now, but would delay a job that comes before it and for which the place is kept.";
+                out.summary =
+                    "Fits now, but would delay a job that comes before it and for which the place is kept.";
             else
-                out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") + " ahead of it in queue " + slot.info.queue + "."
-                                    : "Fits now and starts with the next decision.";
+                out.summary = ahead > 0 ? "Fits now; " + count_words(ahead, "job is", "jobs are") +
+                                              " ahead of it in queue " + slot.info.queue + "."
+                                        : "Fits now and starts with the next decision.";
             break;
         }
         case Outcome::over_quota: explain_quota(slot, outcome.ceiling, out); break;
@@ -86,7 +89,8 @@ Why Engine::Impl::explain(JobSlot& slot, Instant now, const WhyQuestion& questio
     }
     if (outcome.kind == Outcome::no_room && !slot.victims.empty()) {
         out.binding = "preemption";
-        out.summary = "Waits for " + count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
+        out.summary = "Waits for " +
+                      count_words(static_cast<std::int64_t>(slot.victims.size()), "job", "jobs") +
                       " to stop; what they free is kept for it.";
         out.holders.clear();
         for (const int v : slot.victims) out.holders.push_back({job(v).info.id, {}, "is stopping"});
@@ -116,13 +120,14 @@ void Engine::Impl::book_pledges(const JobSlot& slot, int sign) {
             for (const auto& slices : job(p).pledge) cluster_.try_book(slices, sign);
 }
 
-std::int64_t Engine::Impl::fill_up(const JobSlot& slot, const Shape& shape, std::span<const int> ranks, std::int64_t wanted,
-                                   std::deque<Slices>& slices, std::int64_t* looks) {
+std::int64_t Engine::Impl::fill_up(const JobSlot& slot, const Shape& shape, std::span<const int> ranks,
+                                   std::int64_t wanted, std::deque<Slices>& slices, std::int64_t* looks) {
     const bool alone = shape.own_tasks_matter();
     std::int64_t placed = 0;
     for (const int rank : ranks) {
         const int n = cluster_.by_name()[static_cast<std::size_t>(rank)];
-        for (auto own = alone ? own_tasks_[static_cast<std::size_t>(n)] : 0; placed < wanted; ++own, ++placed) {
+        for (auto own = alone ? own_tasks_[static_cast<std::size_t>(n)] : 0; placed < wanted;
+             ++own, ++placed) {
             if (looks && --*looks < 0) return -1;
             const Look look(shape, cluster_, n, When::now, own);
             if (!Judge::fits(look)) break;
@@ -154,10 +159,11 @@ void Engine::Impl::explain_quota(const JobSlot& slot, const Ceiling& ceiling, Wh
     const auto& row = quota_table()[ceiling.kind];
     const std::string tenant = tenants_.path(ceiling.tenant);
     out.binding = "quota";
-    out.summary = "Needs " + row.words(ceiling.asked) + "; tenant " + tenant + " may hold " + row.words(ceiling.cap) + " and holds " +
-                  row.words(ceiling.held) + " now.";
+    out.summary = "Needs " + row.words(ceiling.asked) + "; tenant " + tenant + " may hold " +
+                  row.words(ceiling.cap) + " and holds " + row.words(ceiling.held) + " now.";
     for (auto& requirement : out.requirements) requirement.binding = false;
-    out.requirements.push_back({"quota_" + std::string(row.name), std::string(row.name), static_cast<double>(ceiling.asked),
+    out.requirements.push_back({"quota_" + std::string(row.name), std::string(row.name),
+                                static_cast<double>(ceiling.asked),
                                 static_cast<double>(std::max<std::int64_t>(0, ceiling.cap - ceiling.held)),
                                 static_cast<double>(ceiling.cap), tenant, 0, true});
     out.holders.clear();
@@ -195,7 +201,8 @@ void Engine::Impl::explain_prediction(const JobSlot& slot, const Trace& trace, c
     for (auto& shown : out.nodes) {
         std::string detail;
         if (!shown.filter.empty() ||
-            slices_below(slot.shape, cluster_.find(shown.node), {slot.position, slot.info.profile.get(), &none}, detail, -1))
+            slices_below(slot.shape, cluster_.find(shown.node),
+                         {slot.position, slot.info.profile.get(), &none}, detail, -1))
             continue;
         shown.filter = "predicted_use";
         shown.detail = std::move(detail);
@@ -204,23 +211,29 @@ void Engine::Impl::explain_prediction(const JobSlot& slot, const Trace& trace, c
     const auto& [nodes, first, detail] = trace.predicted;
     out.holders.clear();
     for (const auto& held : held_on_[static_cast<std::size_t>(first)])
-        if (out.holders.size() < quota_holders_shown) out.holders.push_back({job(held.job).info.id, cluster_.node(first).name, "runs there"});
-    out.rejections.insert(out.rejections.begin(), {"predicted_use", nodes, cluster_.node(first).name, detail});
+        if (out.holders.size() < quota_holders_shown)
+            out.holders.push_back({job(held.job).info.id, cluster_.node(first).name, "runs there"});
+    out.rejections.insert(out.rejections.begin(),
+                          {"predicted_use", nodes, cluster_.node(first).name, detail});
     out.binding = "predicted_use";
     out.summary = "Would fit, but " + detail;
-    if (nodes > 1) out.summary += "; " + count_words(nodes - 1, "other candidate likewise", "other candidates likewise");
+    if (nodes > 1)
+        out.summary += "; " + count_words(nodes - 1, "other candidate likewise", "other candidates likewise");
     out.summary += ".";
 }
 
 // There is room, but the plugins of its queue turned down every node that has it.
 void Engine::Impl::explain_plugins(const Trace& trace, Why& out) const {
     if (!trace.written) return;
-    out.rejections.insert(out.rejections.begin(), trace.written->rejections.begin(), trace.written->rejections.end());
+    out.rejections.insert(out.rejections.begin(), trace.written->rejections.begin(),
+                          trace.written->rejections.end());
     for (auto& requirement : out.requirements) requirement.binding = false;
     out.holders.clear();
     out.binding = "plugin";
     out.summary = "There is room, but the placement plugins of its queue turned it down";
-    if (!trace.written->rejections.empty()) out.summary += ": " + trace.written->rejections.front().first_node + ": " + trace.written->rejections.front().detail;
+    if (!trace.written->rejections.empty())
+        out.summary += ": " + trace.written->rejections.front().first_node + ": " +
+                       trace.written->rejections.front().detail;
     out.summary += ".";
 }
 
@@ -235,7 +248,8 @@ std::vector<Preemption> Engine::Impl::would_preempt(const std::string& id, Insta
     cluster_.undo_to(mark);
     if (outcome.kind != Outcome::no_room) return out;
     if (const auto set = choose_victims(slot, now, nullptr))
-        for (const int v : set->jobs) out.push_back({job(v).info.id, slot.info.id, reason_for(slot, *set, job(v))});
+        for (const int v : set->jobs)
+            out.push_back({job(v).info.id, slot.info.id, reason_for(slot, *set, job(v))});
     return out;
 }
 

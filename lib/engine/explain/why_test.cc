@@ -85,8 +85,9 @@ TEST_F(Explain, says_where_the_data_is_that_a_job_requires) {
     engine.pass(noon);
     auto why = engine.why("b", noon, {.nodes = true});
     EXPECT_EQ(why->binding, "gpu_count");
-    EXPECT_EQ(why->summary,
-              "Needs 2 whole cards on one node; the 1 node of its kind has at most 0 free on one. It runs only where its data is: dataset imagenet is cached on 1 node.");
+    EXPECT_EQ(
+        why->summary,
+        "Needs 2 whole cards on one node; the 1 node of its kind has at most 0 free on one. It runs only where its data is: dataset imagenet is cached on 1 node.");
     EXPECT_EQ(why->nodes.at(0).filter, "data_locality");
     EXPECT_EQ(why->nodes.at(0).detail, "does not have dataset imagenet in its cache");
     EXPECT_EQ(why->holders.at(0).job, "a");
@@ -98,9 +99,10 @@ TEST_F(Explain, says_where_the_data_is_that_a_job_requires) {
     engine.pass(noon);
     why = engine.why("c", noon);
     EXPECT_EQ(why->binding, "data_locality");
-    EXPECT_EQ(why->summary,
-              "n1: does not have dataset imagenet, model llama-7b:3 in its cache; 1 other node likewise. It runs only where its data is: dataset imagenet is cached on 1 "
-              "node, model llama-7b:3 on no node; all of it on none.");
+    EXPECT_EQ(
+        why->summary,
+        "n1: does not have dataset imagenet, model llama-7b:3 in its cache; 1 other node likewise. It runs only where its data is: dataset imagenet is cached on 1 "
+        "node, model llama-7b:3 on no node; all of it on none.");
 }
 
 TEST_F(Explain, unknown_jobs_are_not_found) {

@@ -10,7 +10,8 @@
 namespace crater::engine {
 
 std::string mib_words(std::int64_t mib);
-std::string gib_words(std::int64_t mib);                          // "36 GiB", "38.1 GiB": to be read, not to be compared
+// "36 GiB", "38.1 GiB": to be read, not to be compared
+std::string gib_words(std::int64_t mib);
 std::string used_words(std::int64_t used, std::int64_t of_mib);  // "38.1 of 40 GiB"
 std::string bytes_words(std::int64_t bytes);
 std::string core_words(std::int64_t millicores);

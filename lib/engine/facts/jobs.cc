@@ -20,8 +20,8 @@ std::uint64_t Engine::Impl::job_fact(const JobSlot& slot) const {
     const EngineJob& info = slot.info;
     FactBytes bytes;
     bytes.add(info.id), bytes.add(slot.spec_hash), bytes.add(info.queue), bytes.add(info.tenant),
-        bytes.add(info.priority), bytes.add(info.preemptible), bytes.add(info.submitted), bytes.add(info.preemptions),
-        bytes.add(info.blocked);
+        bytes.add(info.priority), bytes.add(info.preemptible), bytes.add(info.submitted),
+        bytes.add(info.preemptions), bytes.add(info.blocked);
     return bytes.hash(static_cast<std::uint64_t>(FactKind::job));
 }
 
@@ -66,7 +66,8 @@ void Engine::Impl::on(const JobAdded& fact) {
     // Who carries what it avoids has to look out for it from now on.
     if (!avoids_anew) return;
     for (auto& other : jobs_)
-        if (other && other->waiting > 0 && other->crowd >= 0 && shapes_.at(other->shape).crowd < 0) reshape(*other);
+        if (other && other->waiting > 0 && other->crowd >= 0 && shapes_.at(other->shape).crowd < 0)
+            reshape(*other);
 }
 
 void Engine::Impl::on(const JobUnblocked& fact) {
@@ -88,8 +89,9 @@ void Engine::Impl::on(const JobRemoved& fact) {
     delist(slot);
     reservations_.forget(slot.position);
     estimates_.forget(slot.position);
-    const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(),
-                                      [](const TaskSlot& task) { return task.life != TaskSlot::Life::waiting; });
+    const auto placed = std::count_if(slot.tasks.begin(), slot.tasks.end(), [](const TaskSlot& task) {
+        return task.life != TaskSlot::Life::waiting;
+    });
     if (placed > 0) pricing_.departed(slot.shape, shapes_.at(slot.shape), placed);
     set_fact(slot.fact, 0);
     if (slot.info.profile) --profiles_;
@@ -133,7 +135,8 @@ void Engine::Impl::on(const TaskFreed& fact) {
     tell_time(fact.at);
     delist(slot);
     if (task.life == TaskSlot::Life::held)
-        account(slot, task, fact.at ? fact.at : clock_), release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
+        account(slot, task, fact.at ? fact.at : clock_),
+            release(slot, static_cast<int>(fact.task), TaskSlot::Life::ended);
     else if (task.life == TaskSlot::Life::waiting)
         --slot.waiting;
     task.life = TaskSlot::Life::ended;
@@ -148,7 +151,8 @@ void Engine::Impl::on(const TaskFreed& fact) {
 
 // A task's run is over: what it received counts, kept or not.
 void Engine::Impl::account(JobSlot& slot, TaskSlot& task, Instant at) {
-    slot.info.served = std::min(slot.info.served + std::min(received(task, at), INT64_MAX / 4), INT64_MAX / 4);
+    slot.info.served =
+        std::min(slot.info.served + std::min(received(task, at), INT64_MAX / 4), INT64_MAX / 4);
     slot.run_started = std::max(slot.run_started, task.started);
 }
 
@@ -164,7 +168,8 @@ void Engine::Impl::on(const JobRequeued& fact) {
     slot.waiting = static_cast<int>(slot.tasks.size());
     slot.info.preemptions = fact.preemptions;
     // Of the run that ended, what came before its last checkpoint is kept.
-    if (slot.run_started && slot.checkpointed > slot.run_started) slot.info.progress += slot.checkpointed - slot.run_started;
+    if (slot.run_started && slot.checkpointed > slot.run_started)
+        slot.info.progress += slot.checkpointed - slot.run_started;
     slot.run_started = {};
     slot.info.waits_since = clock_;
     set_fact(slot.fact, job_fact(slot));

@@ -5,13 +5,15 @@
 namespace crater::engine {
 namespace {
 
-// What lies in a cache comes and goes, and the free space of its disk with it; the node need not be built anew.
+// What lies in a cache comes and goes, and the free space of its disk with it; the node need not be built
+// anew.
 bool only_cache_differs(const Node& node, const NodeInventory& now) {
     if (!node.present || node.inventory->cache == now.cache) return false;
     NodeInventory as_before = now;
     as_before.cache = node.inventory->cache;
     if (now.disks.size() != node.inventory->disks.size()) return false;
-    for (std::size_t k = 0; k < now.disks.size(); ++k) as_before.disks[k].free = node.inventory->disks[k].free;
+    for (std::size_t k = 0; k < now.disks.size(); ++k)
+        as_before.disks[k].free = node.inventory->disks[k].free;
     FactBytes before, after;
     before.add(*node.inventory), after.add(as_before);
     return before.bytes() == after.bytes();
@@ -20,7 +22,8 @@ bool only_cache_differs(const Node& node, const NodeInventory& now) {
 }  // namespace
 
 void Engine::Impl::on(const NodeSet& fact) {
-    if (const int n = cluster_.find(fact.inventory->name); n >= 0 && only_cache_differs(cluster_.node(n), *fact.inventory)) {
+    if (const int n = cluster_.find(fact.inventory->name);
+        n >= 0 && only_cache_differs(cluster_.node(n), *fact.inventory)) {
         ++holdings_;
         cluster_.set_cache(n, fact.inventory);
         set_fact(node_facts_[fact.inventory->name], fact_hash(FactKind::node, *fact.inventory));
@@ -50,7 +53,8 @@ void Engine::Impl::on(const NodeSet& fact) {
     const int n = cluster_.set_node(fact.inventory);
     surveys_.node_registered(cluster_, n);
     if (known >= 0) reservations_.rebuilt(n);
-    if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();  // a shape may take another part of the new cards
+    // a shape may take another part of the new cards
+    if (types != cluster_.type_count()) pricing_.forget(), seats_.levels_changed();
     held_on_.resize(static_cast<std::size_t>(cluster_.size()));
     for (auto& part : moved) {
         const int crowd = part.slices->crowd;
@@ -80,7 +84,8 @@ void Engine::Impl::on(const NodeTaints& fact) {
     cluster_.set_taints(n, fact.taints);
     FactBytes bytes;
     bytes.add(fact.node), bytes.add(fact.taints);
-    set_fact(taint_facts_[fact.node], fact.taints.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::taints)));
+    set_fact(taint_facts_[fact.node],
+             fact.taints.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::taints)));
     gained(n);
 }
 
@@ -91,7 +96,8 @@ void Engine::Impl::on(const NodeMaintenance& fact) {
     cluster_.set_windows(n, fact.windows, now_);
     FactBytes bytes;
     bytes.add(fact.node), bytes.add(fact.windows);
-    set_fact(maintenance_facts_[fact.node], fact.windows.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::maintenance)));
+    set_fact(maintenance_facts_[fact.node],
+             fact.windows.empty() ? 0 : bytes.hash(static_cast<std::uint64_t>(FactKind::maintenance)));
     gained(n);
     // From now on it matters how long a job takes.
     if (first && cluster_.maintained())

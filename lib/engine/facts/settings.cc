@@ -8,7 +8,8 @@ void Engine::Impl::on(const QueueSet& fact) {
     const int q = backlog_.intern(fact.queue.name);
     auto& queue = backlog_.queue(q);
     const bool other_order = queue.spec.order != fact.queue.order;
-    const bool other_shapes = queue.spec.policy != fact.queue.policy || queue.spec.overcommit_ratio != fact.queue.overcommit_ratio ||
+    const bool other_shapes = queue.spec.policy != fact.queue.policy ||
+                              queue.spec.overcommit_ratio != fact.queue.overcommit_ratio ||
                               queue.spec.weights != fact.queue.weights;
     const bool other_reserve = queue.spec.reserved_gpu != fact.queue.reserved_gpu;
     queue.spec = fact.queue;

@@ -24,7 +24,8 @@ bool anti_affinity_passes(const Look& look) {
 
 std::string anti_affinity_says(const Look& look) {
     if (const auto tasks = in_the_way(look); tasks > 0)
-        return count_words(tasks, "task is on it that shares no node with this job", "tasks are on it that share no node with this job");
+        return count_words(tasks, "task is on it that shares no node with this job",
+                           "tasks are on it that share no node with this job");
     return "another task of the same job is on it (anti_affinity.spread_tasks)";
 }
 

@@ -16,7 +16,8 @@ std::string data_locality_says(const Look& look) { return missing_data_words(*lo
 }  // namespace
 
 extern const Filter data_locality;
-const Filter data_locality{9,  // before whether a node takes work: one that lacks the data would not do anyway
+// before whether a node takes work: one that lacks the data would not do anyway
+const Filter data_locality{9,
                            Kind::fixed,
                            "data_locality",
                            "data_locality",

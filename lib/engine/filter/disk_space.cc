@@ -8,8 +8,7 @@ namespace {
 std::int64_t space_free(const Look& look) {
     std::int64_t best = 0;
     for (std::size_t k = 0; k < look.node.disks.size(); ++k)
-        if (look.disk_serves(k))
-            best = std::max(best, look.node.disks[k].size - look.disk(k).size);
+        if (look.disk_serves(k)) best = std::max(best, look.node.disks[k].size - look.disk(k).size);
     return best;
 }
 

@@ -37,7 +37,8 @@ struct Filter {
     Measure (*measure)(const Look&) = nullptr;
 };
 
-// Filters below this order look at what the node is and whether it takes work, not at what is free: they hold whatever is booked.
+// Filters below this order look at what the node is and whether it takes work, not at what is free: they hold
+// whatever is booked.
 inline constexpr int standing_below = 40;
 
 std::span<const Filter* const> table();    // by name

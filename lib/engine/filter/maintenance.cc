@@ -8,11 +8,14 @@ bool maintenance_asked(const Shape& shape) {
     return true;
 }
 
-bool maintenance_passes(const Look& look) { return look.when != When::now || look.shape.length <= look.node.open_for; }
+bool maintenance_passes(const Look& look) {
+    return look.when != When::now || look.shape.length <= look.node.open_for;
+}
 
 std::string maintenance_says(const Look& look) {
     if (look.node.open_for == Node::closed) return "it is under maintenance";
-    return "its maintenance begins before a job of " + time_words(std::chrono::minutes(look.shape.length)) + " that starts now would end";
+    return "its maintenance begins before a job of " + time_words(std::chrono::minutes(look.shape.length)) +
+           " that starts now would end";
 }
 
 }  // namespace

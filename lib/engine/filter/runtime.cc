@@ -8,7 +8,9 @@ bool runtime_asked(const Shape& shape) {
     return true;
 }
 
-bool runtime_passes(const Look& look) { return look.shape.image ? look.node.runs_images : look.node.runs_processes; }
+bool runtime_passes(const Look& look) {
+    return look.shape.image ? look.node.runs_images : look.node.runs_processes;
+}
 
 std::string runtime_says(const Look& look) {
     return look.shape.image ? "cannot run images (no docker runtime)" : "cannot run plain processes";

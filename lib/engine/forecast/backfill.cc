@@ -1,10 +1,11 @@
-// Backfill: the blocked first of its kind keeps a place, on the nodes where it fits at the earliest; whoever comes after it may start now
-// only if it delays none of these places. Kept for the first `backfill_depth` kinds of each domain in the order of the pass: with each more,
-// those who come later wait longer behind large ones (on the Philly jobs a depth of 1, 4, 16 lengthens the mean wait by 10, 12, 55 % over none).
+// Backfill: the blocked first of its kind keeps a place, on the nodes where it fits at the earliest; whoever
+// comes after it may start now only if it delays none of these places. Kept for the first `backfill_depth`
+// kinds of each domain in the order of the pass: with each more, those who come later wait longer behind
+// large ones (on the Philly jobs a depth of 1, 4, 16 lengthens the mean wait by 10, 12, 55 % over none).
 //
-// A place rests on by when nine in ten of what runs there are over. Where what runs has no end in sight there is none, and then nobody
-// is held back: a job never keeps what it could not use. A place stays as it is while it still holds, and moves only to an earlier time, or
-// when what it waits for takes longer.
+// A place rests on by when nine in ten of what runs there are over. Where what runs has no end in sight there
+// is none, and then nobody is held back: a job never keeps what it could not use. A place stays as it is
+// while it still holds, and moves only to an earlier time, or when what it waits for takes longer.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -16,8 +17,8 @@ constexpr std::uint64_t nodes_compared = 64;  // that changed; beyond, it is loo
 
 }  // namespace
 
-// Those that keep none may in this pass: when one that comes before starts. Who may be stopped again for its queue's order gets its
-// place by that order too, and is promised none.
+// Those that keep none may in this pass: when one that comes before starts. Who may be stopped again for its
+// queue's order gets its place by that order too, and is promised none.
 bool Engine::Impl::keeps_place(const WaitClass& members) const {
     if (cluster_.settings().backfill_depth == 0 || (timed_ == 0 && run_times_.empty())) return false;
     if (members.preemptible && order_preempts(job(members.head().job).queue)) return false;
@@ -41,7 +42,9 @@ void Engine::Impl::keep_place(JobSlot& slot, Instant now) {
     members.kept_for = -1;
     const auto depth = static_cast<std::size_t>(cluster_.settings().backfill_depth);
     const auto domain = domain_of(shapes_.at(slot.shape));
-    if (!keeps_place(members) || !slot.pledge.empty() || !slot.victims.empty() || reservations_.in_force(domain) >= depth) return leave_place(slot);
+    if (!keeps_place(members) || !slot.pledge.empty() || !slot.victims.empty() ||
+        reservations_.in_force(domain) >= depth)
+        return leave_place(slot);
 
     const Reservation* kept = reservations_.of(slot.position);
     std::optional<Reservation> found;
@@ -77,7 +80,9 @@ bool Engine::Impl::still_good(const Reservation& place, const JobSlot& slot, Ins
     if (place.at <= now || static_cast<int>(place.slices.size()) != slot.waiting) return false;
     // Most are as they were.
     std::uint64_t look = 1;
-    for (const auto& slices : place.slices) look = look * 0x9e3779b97f4a7c15ULL + (cluster_.version(slices.node) ^ reservations_.look_of(slices.node) << 1);
+    for (const auto& slices : place.slices)
+        look = look * 0x9e3779b97f4a7c15ULL +
+               (cluster_.version(slices.node) ^ reservations_.look_of(slices.node) << 1);
     if (look == place.good_for && now < place.good_until) return true;
     Instant late = never;
     std::vector<int> nodes;
@@ -85,9 +90,12 @@ bool Engine::Impl::still_good(const Reservation& place, const JobSlot& slot, Ins
         if (nodes.empty() || nodes.back() != slices.node) nodes.push_back(slices.node);
     const bool good = std::all_of(nodes.begin(), nodes.end(), [&](int n) {
         const Node& node = cluster_.node(n);
-        if (!node.takes_work() || Judge::fixed_filter(Look(shapes_.at(slot.shape), cluster_, n)) >= 0) return false;
+        if (!node.takes_work() || Judge::fixed_filter(Look(shapes_.at(slot.shape), cluster_, n)) >= 0)
+            return false;
         for (const auto& window : node.windows)
-            if (window.end > place.at && window.start < (place.until == never ? place.at + Millis{1} : place.until)) return false;
+            if (window.end > place.at &&
+                window.start < (place.until == never ? place.at + Millis{1} : place.until))
+                return false;
         const auto mark = cluster_.mark();
         const auto& ends = ends_on(n, slot, now);
         if (!ends.empty()) late = std::min(late, ends.front().at);
@@ -103,10 +111,13 @@ bool Engine::Impl::still_good(const Reservation& place, const JobSlot& slot, Ins
 }
 
 // An earlier one, on nodes where something became free since it was looked for.
-std::optional<Reservation> Engine::Impl::better_place(const Reservation& place, const JobSlot& slot, Instant now) {
+std::optional<Reservation> Engine::Impl::better_place(const Reservation& place, const JobSlot& slot,
+                                                      Instant now) {
     const auto gains = gains_ - place.gains_seen, moves = reservations_.moves_end() - place.moves_seen;
     if (gains + moves == 0) return {};
-    const bool one_by_one = slot.waiting == 1 && gains + moves <= nodes_compared && place.gains_seen >= gained_base_ && place.moves_seen >= reservations_.moves_begin();
+    const bool one_by_one = slot.waiting == 1 && gains + moves <= nodes_compared &&
+                            place.gains_seen >= gained_base_ &&
+                            place.moves_seen >= reservations_.moves_begin();
     if (!one_by_one) {
         auto found = earliest(slot, now);
         return found && found->at < place.at ? found : std::nullopt;
@@ -115,12 +126,14 @@ std::optional<Reservation> Engine::Impl::better_place(const Reservation& place, 
     const auto compare = [&](int n) {
         if (auto found = earliest_on(n, slot, now, best ? best->at : place.at)) best = std::move(found);
     };
-    for (auto g = place.gains_seen; g < gains_; ++g) compare(gained_nodes_[static_cast<std::size_t>(g - gained_base_)]);
+    for (auto g = place.gains_seen; g < gains_; ++g)
+        compare(gained_nodes_[static_cast<std::size_t>(g - gained_base_)]);
     for (auto m = place.moves_seen; m < reservations_.moves_end(); ++m) compare(reservations_.move(m));
     return best;
 }
 
-// Whether slices that are booked for the job leave too little for a place that is kept. Where nobody knows how long it runs, it runs for ever.
+// Whether slices that are booked for the job leave too little for a place that is kept. Where nobody knows
+// how long it runs, it runs for ever.
 bool Engine::Impl::delays(const JobSlot& slot, const std::vector<Slices>& slices, Instant now) {
     if (!reservations_.in_force()) return false;
     const Millis length = left_of(slot);
@@ -142,7 +155,8 @@ Engine::Impl::Outcome Engine::Impl::place_beside(JobSlot& slot, Instant now) {
     std::vector<Slices> closed;
     for (const int n : reservations_.nodes()) {
         const auto& here = reservations_.on(n);
-        if (std::any_of(here.begin(), here.end(), [&](const auto* place) { return place->at < end; })) kept.push_back(n);
+        if (std::any_of(here.begin(), here.end(), [&](const auto* place) { return place->at < end; }))
+            kept.push_back(n);
     }
     for (const int n : kept) {
         closed.emplace_back();
@@ -154,7 +168,8 @@ Engine::Impl::Outcome Engine::Impl::place_beside(JobSlot& slot, Instant now) {
     Outcome out = attempt(slot);
     const Shape& shape = shapes_.at(slot.shape);
     const bool plugins = hooks_ && !backlog_.queue(slot.queue).spec.plugins.empty();
-    if (out.kind != Outcome::no_room || shape.topology.required || predicts() || plugins || !preemptors_.empty()) {
+    if (out.kind != Outcome::no_room || shape.topology.required || predicts() || plugins ||
+        !preemptors_.empty()) {
         cluster_.undo_to(mark);
         return out;
     }
@@ -185,7 +200,8 @@ Engine::Impl::Outcome Engine::Impl::place_beside(JobSlot& slot, Instant now) {
             auto found = beside_on(n, slot, end, now, own);
             if (!found) continue;
             const auto level = judge_.verdict(slot.shape, Look(shape, cluster_, n, When::now, own)).level;
-            const bool wins = level > best_level || (level == best_level && best && cluster_.rank(n) < cluster_.rank(best->node));
+            const bool wins = level > best_level ||
+                              (level == best_level && best && cluster_.rank(n) < cluster_.rank(best->node));
             if (wins) best = std::move(found), best_level = level;
         }
         if (!best) break;

@@ -13,11 +13,12 @@ using namespace testing;
 
 struct Cluster4 {
     Engine engine;
-    explicit Cluster4(int nodes = 1, std::int64_t depth = 4) : engine([&] {
-        Settings settings;
-        settings.backfill_depth = depth;
-        return settings;
-    }()) {
+    explicit Cluster4(int nodes = 1, std::int64_t depth = 4)
+        : engine([&] {
+              Settings settings;
+              settings.backfill_depth = depth;
+              return settings;
+          }()) {
         for (int n = 0; n < nodes; ++n) engine.apply(NodeSet{make_node("n" + std::to_string(n), 4)});
     }
     std::set<std::string> pass(std::int64_t minute_now) {
@@ -30,7 +31,9 @@ struct Cluster4 {
         return out;
     }
     void add(EngineJob job) { engine.apply(JobAdded{std::move(job)}); }
-    void end(const std::string& id, std::int64_t minute_now) { engine.apply(JobRemoved{id, at_minute(minute_now), true}); }
+    void end(const std::string& id, std::int64_t minute_now) {
+        engine.apply(JobRemoved{id, at_minute(minute_now), true});
+    }
 };
 
 using Names = std::set<std::string>;
@@ -161,7 +164,7 @@ TEST(Backfill, what_takes_longer_moves_the_place) {
     EXPECT_EQ(c.pass(45), Names{});
     ASSERT_TRUE(c.engine.wake_at());
     EXPECT_EQ(*c.engine.wake_at(), at_minute(60));
-    EXPECT_EQ(c.pass(61), Names{});       // a while longer than it said, but not twenty minutes
+    EXPECT_EQ(c.pass(61), Names{});          // a while longer than it said, but not twenty minutes
     EXPECT_EQ(c.pass(200), Names{"later"});  // by now it may take as long again
 }
 
@@ -183,14 +186,16 @@ TEST(Backfill, what_yields_is_free_soon) {
     }
 }
 
-// ---- At random ---------------------------------------------------------------------------------------------------------------------
+// ---- At random --------------------------------------------------------------------------------------------
 
-// When a job with so many cards and cores fits on one node at the earliest if nobody else starts: by counting.
+// When a job with so many cards and cores fits on one node at the earliest if nobody else starts: by
+// counting.
 struct Held {
     int node, gpus;
     std::int64_t cpu, end;
 };
-std::int64_t naive_earliest(const std::vector<Held>& held, int nodes, int gpus, std::int64_t cpu, std::int64_t now) {
+std::int64_t naive_earliest(const std::vector<Held>& held, int nodes, int gpus, std::int64_t cpu,
+                            std::int64_t now) {
     std::vector<std::int64_t> times{now};
     for (const auto& h : held) times.push_back(h.end);
     std::sort(times.begin(), times.end());
@@ -211,8 +216,8 @@ struct Story {
     std::uint64_t hash = 0;
 };
 
-// Jobs of random sizes and exact lengths. The first in order, once blocked, starts no later than by counting at that moment: whoever
-// started ahead of it did not delay it.
+// Jobs of random sizes and exact lengths. The first in order, once blocked, starts no later than by counting
+// at that moment: whoever started ahead of it did not delay it.
 Story play(std::uint64_t seed, std::int64_t depth) {
     constexpr int nodes = 3;
     SeededRng rng{seed};
@@ -230,14 +235,18 @@ Story play(std::uint64_t seed, std::int64_t depth) {
     int made = 0;
     while (made < 60 || !order.empty()) {
         for (auto it = held.begin(); it != held.end();) {
-            if (it->second.end > now) { ++it; continue; }
+            if (it->second.end > now) {
+                ++it;
+                continue;
+            }
             c.end(it->first, now);
             it = held.erase(it);
         }
         for (int k = static_cast<int>(rng.below(3)); k > 0 && made < 60; --k) {
             char id[8];
             std::snprintf(id, sizeof id, "j%03d", made++);
-            const Job job{static_cast<int>(rng.below(5)), static_cast<std::int64_t>(1 + rng.below(12)) * 1000, static_cast<std::int64_t>(1 + rng.below(40)), now};
+            const Job job{static_cast<int>(rng.below(5)), static_cast<std::int64_t>(1 + rng.below(12)) * 1000,
+                          static_cast<std::int64_t>(1 + rng.below(40)), now};
             jobs[id] = job;
             order.push_back(id);
             c.add(timed(id, job.gpus, job.length, now * 60).cpu(job.cpu));

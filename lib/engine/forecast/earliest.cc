@@ -1,5 +1,5 @@
-// When at the earliest a job that is blocked fits, and on which nodes. Sums of what is free after each end turn most nodes down; a few
-// are then looked at as they will be, the earliest first.
+// When at the earliest a job that is blocked fits, and on which nodes. Sums of what is free after each end
+// turn most nodes down; a few are then looked at as they will be, the earliest first.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +15,9 @@ Instant end_after(Instant at, Millis length) { return length == Millis::max() ? 
 // How many tasks fit by the sums, at most; never too few.
 std::int64_t at_most(const Timeline::Row& row, const Shape& shape, const CardNeed* need, std::size_t cards) {
     std::int64_t out = INT32_MAX;
-    const auto limit = [&](std::int64_t free, std::int64_t each) { if (each > 0) out = std::min(out, std::max<std::int64_t>(0, free) / each); };
+    const auto limit = [&](std::int64_t free, std::int64_t each) {
+        if (each > 0) out = std::min(out, std::max<std::int64_t>(0, free) / each);
+    };
     limit(shape.cards > 0 ? row.cpu : row.cpu_only, shape.cpu);
     limit(row.memory, shape.memory);
     if (shape.cards == 0 || !need) return out;
@@ -33,7 +35,9 @@ std::int64_t at_most(const Timeline::Row& row, const Shape& shape, const CardNee
 const Timeline& Engine::Impl::timeline(int n, Instant now) {
     Timeline& line = reservations_.timeline(n);
     const bool in_time = line.rows.size() < 2 || line.rows[1].at > now;
-    if (line.version == cluster_.version(n) && in_time && (!line.open_ended || line.learned == run_times_.ends_seen() / 16)) return line;
+    if (line.version == cluster_.version(n) && in_time &&
+        (!line.open_ended || line.learned == run_times_.ends_seen() / 16))
+        return line;
     line.version = cluster_.version(n);
     line.learned = run_times_.ends_seen() / 16;
     line.rows.clear();
@@ -50,7 +54,10 @@ const Timeline& Engine::Impl::timeline(int n, Instant now) {
             if (!(node.usable >> c & 1)) continue;
             row.idle += cards[c].tasks == 0;
             if (cards[c].exclusive > 0) continue;
-            row.card_memory = std::max(row.card_memory, static_cast<std::int32_t>(cluster_.card_limit(cluster_.type(node.cards[c].type).memory) - cards[c].memory));
+            row.card_memory = std::max(
+                row.card_memory,
+                static_cast<std::int32_t>(cluster_.card_limit(cluster_.type(node.cards[c].type).memory) -
+                                          cards[c].memory));
             row.card_compute = std::max(row.card_compute, 1000 - cards[c].compute);
         }
         if (!line.rows.empty() && line.rows.back().at == at)
@@ -84,7 +91,8 @@ std::optional<Reservation> Engine::Impl::earliest(const JobSlot& slot, Instant n
         areas_.refresh(cluster_);
         std::optional<Reservation> best;
         for (const Area& area : areas_.at(shape.topology.level))
-            if (auto found = earliest_of_gang(slot, area.nodes, now, best ? best->at : never)) best = std::move(found);
+            if (auto found = earliest_of_gang(slot, area.nodes, now, best ? best->at : never))
+                best = std::move(found);
         return best;
     }
     const bool others_yield = yields_to(slot);
@@ -92,10 +100,13 @@ std::optional<Reservation> Engine::Impl::earliest(const JobSlot& slot, Instant n
     for (int n = 0; n < cluster_.size(); ++n) {
         const Node& node = cluster_.node(n);
         if (!node.takes_work()) continue;
-        const CardNeed* need = shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
+        const CardNeed* need =
+            shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
         if (shape.cards > 0 && (node.cards.empty() || (need && need->fails != CardNeed::nothing))) continue;
         const auto& here = held_on_[static_cast<std::size_t>(n)];
-        if (others_yield && std::any_of(here.begin(), here.end(), [&](const Held& held) { return may_yield(job(held.job), slot, false); })) {
+        if (others_yield && std::any_of(here.begin(), here.end(), [&](const Held& held) {
+                return may_yield(job(held.job), slot, false);
+            })) {
             tries.emplace_back(now, cluster_.rank(n));
             continue;
         }
@@ -112,13 +123,16 @@ std::optional<Reservation> Engine::Impl::earliest(const JobSlot& slot, Instant n
         const auto [at, rank] = tries.back();
         tries.pop_back();
         if (best && at >= best->at) break;
-        if (auto found = earliest_on(cluster_.by_name()[static_cast<std::size_t>(rank)], slot, now, best ? best->at : never)) best = std::move(found);
+        if (auto found = earliest_on(cluster_.by_name()[static_cast<std::size_t>(rank)], slot, now,
+                                     best ? best->at : never))
+            best = std::move(found);
     }
     return best;
 }
 
 // For the one task that waits.
-std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot, Instant now, Instant before) {
+std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot, Instant now,
+                                                     Instant before) {
     const Node& node = cluster_.node(n);
     if (!node.takes_work()) return {};
     const Millis length = left_of(slot);
@@ -126,9 +140,13 @@ std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot,
     // Where a few sums say that it does not fit in time there is no need to look.
     if (!yields_to(slot)) {
         const Shape& shape = shapes_.at(slot.shape);
-        const CardNeed* need = shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
+        const CardNeed* need =
+            shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
         const auto& rows = timeline(n, now).rows;
-        if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.at < before && at_most(row, shape, need, node.cards.size()) > 0; })) return {};
+        if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) {
+                return row.at < before && at_most(row, shape, need, node.cards.size()) > 0;
+            }))
+            return {};
     }
     std::vector<Instant> times{now};
     for (const auto& end : ends) times.push_back(end.at);
@@ -145,8 +163,10 @@ std::optional<Reservation> Engine::Impl::earliest_on(int n, const JobSlot& slot,
     return {};
 }
 
-// All waiting tasks of a gang on these nodes: the first time at which the sums may hold them and the nodes, looked at, do.
-std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes, Instant now, Instant before) {
+// All waiting tasks of a gang on these nodes: the first time at which the sums may hold them and the nodes,
+// looked at, do.
+std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, const std::vector<int>& nodes,
+                                                          Instant now, Instant before) {
     const Shape& shape = shapes_.at(slot.shape);
     const Millis length = left_of(slot);
     const auto wanted = static_cast<std::int64_t>(slot.waiting);
@@ -161,7 +181,8 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Node& node = cluster_.node(nodes[i]);
         if (!node.takes_work()) continue;
-        const CardNeed* need = shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
+        const CardNeed* need =
+            shape.cards > 0 && node.card_type >= 0 ? &shape.need(cluster_, node.card_type) : nullptr;
         if (shape.cards > 0 && (node.cards.empty() || (need && need->fails != CardNeed::nothing))) continue;
         std::int64_t most = 0;
         const auto add = [&](Instant at, std::int64_t tasks) {
@@ -188,7 +209,8 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
         here = std::max(here, steps[s].tasks);
         if (sum < wanted || (s + 1 < steps.size() && steps[s + 1].at == at)) continue;
         ++tried;
-        // Those where most becomes free until then come first, so that few are touched, and what is free now is left to who may pass.
+        // Those where most becomes free until then come first, so that few are touched, and what is free now
+        // is left to who may pass.
         std::vector<std::pair<std::int64_t, int>> order;
         for (std::size_t i = 0; i < room.size(); ++i)
             if (room[i] > 0) order.emplace_back(free_now[i] - room[i], static_cast<int>(i));
@@ -197,7 +219,8 @@ std::optional<Reservation> Engine::Impl::earliest_of_gang(const JobSlot& slot, c
         out.slices.reserve(static_cast<std::size_t>(slot.waiting));
         for (const auto& [tasks, i] : order) {
             const int n = nodes[static_cast<std::size_t>(i)];
-            fill_later(n, slot, at, out.until, ends_on(n, slot, now), slot.waiting - static_cast<int>(out.slices.size()), out.slices);
+            fill_later(n, slot, at, out.until, ends_on(n, slot, now),
+                       slot.waiting - static_cast<int>(out.slices.size()), out.slices);
             if (static_cast<int>(out.slices.size()) == slot.waiting) return out;
         }
     }

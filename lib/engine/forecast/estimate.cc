@@ -1,5 +1,6 @@
-// Start times of waiting jobs: the engine's state as a simulation sees it, played through several times with times drawn from what is known
-// of run times. The draws of a job are its own (by its id), so that others that come or go do not change them.
+// Start times of waiting jobs: the engine's state as a simulation sees it, played through several times with
+// times drawn from what is known of run times. The draws of a job are its own (by its id), so that others
+// that come or go do not change them.
 #include <algorithm>
 #include <unordered_map>
 
@@ -42,15 +43,18 @@ std::string_view words_of(RunTimes::Basis basis) {
     return "nothing";
 }
 
-// Nodes of a kind serve the same shapes; a node that jobs may name is its own kind only for those that name it.
+// Nodes of a kind serve the same shapes; a node that jobs may name is its own kind only for those that name
+// it.
 std::string kind_of(const Cluster& cluster, const Node& node) {
-    std::string out = std::to_string(node.card_type) + ' ' + std::to_string(node.cards.size()) + ' ' + std::to_string(node.mixed);
+    std::string out = std::to_string(node.card_type) + ' ' + std::to_string(node.cards.size()) + ' ' +
+                      std::to_string(node.mixed);
     const auto add = [&](std::string_view word) { out += '|', out += word; };
     for (const auto& [key, value] : node.inventory->labels) add(key), add(value);
     for (const auto& runtime : node.inventory->runtimes) add(runtime);
     for (const auto& feature : node.inventory->cpu_features) add(feature);
     for (const auto& taint : node.taints) add(taint.key), add(taint.value);
-    for (const auto& disk : node.disks) add(std::to_string(disk.latency)), add(std::to_string(disk.size >> 30));
+    for (const auto& disk : node.disks)
+        add(std::to_string(disk.latency)), add(std::to_string(disk.size >> 30));
     (void)cluster;
     return out;
 }
@@ -68,7 +72,7 @@ struct Engine::Impl::Ahead {
         int job;
         std::uint64_t id;  // its hash: the position may be another's by the time the last round is played
     };
-    std::vector<Who> holders, waiters;  // as in `held` and `waiting`
+    std::vector<Who> holders, waiters;                     // as in `held` and `waiting`
     std::vector<std::vector<std::int64_t>> ends, lengths;  // by round
     std::vector<std::vector<std::int64_t>> starts;         // of the rounds played
 };
@@ -82,7 +86,8 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
     for (int n = 0; n < cluster_.size(); ++n) {
         const Node& node = cluster_.node(n);
         SimNode& sim = out.nodes[static_cast<std::size_t>(n)];
-        const auto [it, fresh] = kinds.try_emplace(node.takes_work() ? kind_of(cluster_, node) : "closed", static_cast<int>(kinds.size()));
+        const auto [it, fresh] = kinds.try_emplace(node.takes_work() ? kind_of(cluster_, node) : "closed",
+                                                   static_cast<int>(kinds.size()));
         if (fresh) example.push_back(node.takes_work() ? n : -1);
         sim.kind = it->second;
         const NodeUse& used = cluster_.used().nodes[static_cast<std::size_t>(n)];
@@ -93,15 +98,21 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
             if (card.tasks == 0) ++sim.idle;
         }
     }
-    std::unordered_map<int, std::pair<int, int>> by_shape;  // (shape) -> need of one task; gangs have their own
+    // (shape) -> need of one task; gangs have their own
+    std::unordered_map<int, std::pair<int, int>> by_shape;
     std::map<std::tuple<std::vector<std::uint8_t>, int, int, std::int64_t, std::int64_t, int>, int> known;
     const auto need_of = [&](const JobSlot& slot, int tasks) {
-        auto& [need, of_tasks] = by_shape.try_emplace(slot.shape * 4096 + std::min(tasks, 4095), -1, tasks).first->second;
+        auto& [need, of_tasks] =
+            by_shape.try_emplace(slot.shape * 4096 + std::min(tasks, 4095), -1, tasks).first->second;
         if (need >= 0) return need;
         const Shape& shape = shapes_.at(slot.shape);
         SimNeed sim;
         sim.tasks = tasks;
-        for (const int n : example) sim.serves.push_back(n >= 0 && (shape.node.include.empty() ? Judge::fixed_filter(Look(shape, cluster_, n, When::empty)) < 0 : true));
+        for (const int n : example)
+            sim.serves.push_back(n >= 0 &&
+                                 (shape.node.include.empty()
+                                      ? Judge::fixed_filter(Look(shape, cluster_, n, When::empty)) < 0
+                                      : true));
         if (shape.cards > 0) {
             for (int t = 0; t < cluster_.type_count() && sim.cards + sim.part == 0; ++t) {
                 const CardNeed& card = shape.need(cluster_, t);
@@ -110,11 +121,14 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
                 if (card.whole)
                     sim.cards = shape.cards;
                 else
-                    sim.part = static_cast<int>(std::clamp<std::int64_t>(std::max(card.compute, (card.memory * 1000 + size - 1) / size), 1, 1000));
+                    sim.part = static_cast<int>(std::clamp<std::int64_t>(
+                        std::max(card.compute, (card.memory * 1000 + size - 1) / size), 1, 1000));
             }
         }
         sim.cpu = coarse(shape.cpu), sim.memory = coarse(shape.memory);
-        const auto [it, fresh] = known.try_emplace({sim.serves, sim.cards, sim.part, sim.cpu, sim.memory, tasks}, static_cast<int>(out.needs.size()));
+        const auto [it, fresh] =
+            known.try_emplace({sim.serves, sim.cards, sim.part, sim.cpu, sim.memory, tasks},
+                              static_cast<int>(out.needs.size()));
         if (fresh) out.needs.push_back(std::move(sim));
         return need = it->second;
     };
@@ -143,7 +157,8 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
     std::vector<Turn> turns;
     for (const int q : backlog_.in_order()) {
         const WaitQueue& queue = backlog_.queue(q);
-        for (auto level = queue.waiting.rbegin(); level != queue.waiting.rend() && out.waiting.size() < waiting_max; ++level) {
+        for (auto level = queue.waiting.rbegin();
+             level != queue.waiting.rend() && out.waiting.size() < waiting_max; ++level) {
             turns.clear();
             for (const auto& [key, members] : backlog_.of_priority(q, level->first)) {
                 if (members->blocked.why == Blocked::quota || data_is_nowhere(members->shape)) continue;
@@ -164,7 +179,8 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
 // The times of all rounds: of a job that runs, given that it has run so far; tasks of a job end together.
 void Engine::Impl::draw_times(Ahead& ahead) {
     const auto size = static_cast<std::int64_t>(ahead.waiting.size() + ahead.held.size());
-    const auto rounds = static_cast<std::size_t>(std::clamp(work_max / std::max<std::int64_t>(1, size), rounds_min, rounds_max));
+    const auto rounds = static_cast<std::size_t>(
+        std::clamp(work_max / std::max<std::int64_t>(1, size), rounds_min, rounds_max));
     ahead.ends.assign(rounds, std::vector<std::int64_t>(ahead.held.size(), INT64_MAX));
     ahead.lengths.assign(rounds, std::vector<std::int64_t>(ahead.waiting.size(), INT64_MAX));
     for (std::size_t i = 0; i < ahead.held.size(); ++i) {
@@ -173,9 +189,12 @@ void Engine::Impl::draw_times(Ahead& ahead) {
         const auto source = run_times_.source(slot.info);
         const auto age = slot.info.progress.count() + (ahead.now - started(slot)).count();
         for (std::size_t r = 0; r < rounds; ++r) {
-            if (again) ahead.ends[r][i] = ahead.ends[r][i - 1];
-            else if (slot.stopping) ahead.ends[r][i] = slot.info.spec->grace_period.count();
-            else if (source.basis != RunTimes::Basis::unknown) ahead.ends[r][i] = source.at(draw(slot.id_hash, r), std::max<std::int64_t>(0, age)) - age;
+            if (again)
+                ahead.ends[r][i] = ahead.ends[r][i - 1];
+            else if (slot.stopping)
+                ahead.ends[r][i] = slot.info.spec->grace_period.count();
+            else if (source.basis != RunTimes::Basis::unknown)
+                ahead.ends[r][i] = source.at(draw(slot.id_hash, r), std::max<std::int64_t>(0, age)) - age;
         }
     }
     for (std::size_t i = 0; i < ahead.waiting.size(); ++i) {
@@ -183,7 +202,8 @@ void Engine::Impl::draw_times(Ahead& ahead) {
         const auto source = run_times_.source(slot.info);
         if (source.basis == RunTimes::Basis::unknown) continue;
         const auto done = slot.info.progress.count();
-        for (std::size_t r = 0; r < rounds; ++r) ahead.lengths[r][i] = source.at(draw(slot.id_hash, r), done) - done;
+        for (std::size_t r = 0; r < rounds; ++r)
+            ahead.lengths[r][i] = source.at(draw(slot.id_hash, r), done) - done;
     }
 }
 
@@ -198,7 +218,8 @@ void Engine::Impl::play_round(Instant now) {
     const auto r = ahead.starts.size(), rounds = ahead.ends.size();
     for (std::size_t i = 0; i < ahead.held.size(); ++i) ahead.held[i].end = ahead.ends[r][i];
     for (std::size_t i = 0; i < ahead.waiting.size(); ++i) ahead.waiting[i].length = ahead.lengths[r][i];
-    Simulation(ahead.nodes, ahead.needs, static_cast<std::size_t>(cluster_.settings().backfill_depth)).run(ahead.held, ahead.waiting, ahead.starts.emplace_back());
+    Simulation(ahead.nodes, ahead.needs, static_cast<std::size_t>(cluster_.settings().backfill_depth))
+        .run(ahead.held, ahead.waiting, ahead.starts.emplace_back());
     if (ahead.starts.size() < rounds) return;
     ++estimates_.round;
     estimates_.simulated = ahead.now;
@@ -209,7 +230,8 @@ void Engine::Impl::play_round(Instant now) {
         const auto [position, id] = ahead.waiters[i];
         const auto& slot = jobs_[static_cast<std::size_t>(position)];
         if (!slot || slot->id_hash != id || !slot->in_class) continue;
-        for (std::size_t k = 0; k < rounds; ++k) times[k] = ahead.starts[k][i] < 0 ? INT64_MAX : ahead.starts[k][i];
+        for (std::size_t k = 0; k < rounds; ++k)
+            times[k] = ahead.starts[k][i] < 0 ? INT64_MAX : ahead.starts[k][i];
         std::sort(times.begin(), times.end());
         const auto middle = times[rounds / 2], late = times[(rounds * 9 + 9) / 10 - 1];
         Estimates::Wait wait;
@@ -248,14 +270,18 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     const JobSlot& slot = job(position);
     if (slot.info.blocked) return fail(Code::unavailable, "it waits for the jobs it depends on");
     if (slot.waiting == 0) return fail(Code::unavailable, "it does not wait");
-    if (slot.in_class && slot.in_class->blocked.why == Blocked::quota) return fail(Code::unavailable, "it waits for its tenant's quota, not for room");
-    if (data_is_nowhere(slot.shape)) return fail(Code::unavailable, "it waits for data that no node has in its cache");
-    // The longer a simulation takes, the longer it is kept, and a long one is renewed a round with each question.
+    if (slot.in_class && slot.in_class->blocked.why == Blocked::quota)
+        return fail(Code::unavailable, "it waits for its tenant's quota, not for room");
+    if (data_is_nowhere(slot.shape))
+        return fail(Code::unavailable, "it waits for data that no node has in its cache");
+    // The longer a simulation takes, the longer it is kept, and a long one is renewed a round with each
+    // question.
     const Millis keep = std::max(kept_at_least, Millis(estimates_.work / 4));
     const bool none = !estimates_.simulated || now < estimates_.simulated;
     const Estimates::Wait* wait = none ? nullptr : answer_for(slot);
     const auto age = now - estimates_.simulated;
-    if (none || age >= keep * 4 || (age >= keep && estimates_.work < work_at_once) || (!wait && !estimates_.behind && age >= keep / 8)) {
+    if (none || age >= keep * 4 || (age >= keep && estimates_.work < work_at_once) ||
+        (!wait && !estimates_.behind && age >= keep / 8)) {
         ahead_.reset();
         do play_round(now);
         while (ahead_);
@@ -263,13 +289,22 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
         play_round(now);
     }
     wait = answer_for(slot);
-    if (!wait) return fail(Code::unavailable, estimates_.behind ? "too many jobs are ahead of it" : "it came after the last simulation; ask again in a moment");
-    if (wait->p50 < 0) return fail(Code::unavailable, "nothing that holds what it needs has an end in sight: of those jobs neither a duration is declared nor has one been learned");
+    if (!wait)
+        return fail(Code::unavailable, estimates_.behind
+                                           ? "too many jobs are ahead of it"
+                                           : "it came after the last simulation; ask again in a moment");
+    if (wait->p50 < 0)
+        return fail(
+            Code::unavailable,
+            "nothing that holds what it needs has an end in sight: of those jobs neither a duration is declared nor has one been learned");
     const auto stretched = estimates_.stretched(*wait);
     const Instant least = now;
-    StartEstimate out{std::max(least, estimates_.simulated + Millis(stretched.p50)), std::max(least, estimates_.simulated + Millis(stretched.p90)), {}};
+    StartEstimate out{std::max(least, estimates_.simulated + Millis(stretched.p50)),
+                      std::max(least, estimates_.simulated + Millis(stretched.p90)),
+                      {}};
     const auto basis = run_times_.source(slot.info).basis;
-    out.basis = "a simulation of what runs and waits, with " + std::string(words_of(basis == RunTimes::Basis::unknown ? RunTimes::Basis::all : basis));
+    out.basis = "a simulation of what runs and waits, with " +
+                std::string(words_of(basis == RunTimes::Basis::unknown ? RunTimes::Basis::all : basis));
     return out;
 }
 

@@ -71,7 +71,8 @@ TEST(Estimate, is_an_interval_where_run_times_spread) {
     EXPECT_EQ(engine.why("waits", noon)->estimate->p90, estimate->p90);
 }
 
-// A cluster in which jobs come and go, told to a second engine up to the middle, which takes over what was learned.
+// A cluster in which jobs come and go, told to a second engine up to the middle, which takes over what was
+// learned.
 TEST(Estimate, is_the_same_after_a_restart) {
     Engine first;
     first.apply(NodeSet{make_node("n0", 4)});
@@ -117,7 +118,11 @@ TEST(Estimate, late_answers_hold_as_often_as_they_say_though_waits_grow) {
         const Instant now = at_minute(job);
         for (; !starting.empty() && starting.begin()->first <= job; starting.erase(starting.begin()))
             for (const int other : starting.begin()->second) estimates.started(other, now);
-        const std::int64_t queue = 30 + job / 8, wait = queue * static_cast<std::int64_t>(50 + rng.below(100) + static_cast<std::uint64_t>(job) / 200) / 100;
+        const std::int64_t queue = 30 + job / 8,
+                           wait = queue *
+                                  static_cast<std::int64_t>(50 + rng.below(100) +
+                                                            static_cast<std::uint64_t>(job) / 200) /
+                                  100;
         raw = {queue * 30'000, queue * 60'000};
         if (job > 1000) ++all, held += wait * 60'000 <= estimates.stretched(raw).p90;
         estimates.said(job, now, raw);

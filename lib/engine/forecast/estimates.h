@@ -1,6 +1,6 @@
-// When waiting jobs will start: what a forward simulation said last, and how good such answers were. How what came compares with what was
-// said first for a job is learned, by how long a wait was expected, and later answers are stretched by it so that they hold as often as
-// they say.
+// When waiting jobs will start: what a forward simulation said last, and how good such answers were. How what
+// came compares with what was said first for a job is learned, by how long a wait was expected, and later
+// answers are stretched by it so that they hold as often as they say.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class Estimates {
     // Said for a job first; compared when it starts, forgotten when it goes.
     void said(int job, Instant now, Wait raw);
     void started(int job, Instant now);
-    // What is expected now of a job that has waited for half of what was said counts as well, once: by the time it starts much is over, and
-    // while waits grow only the short ones are.
+    // What is expected now of a job that has waited for half of what was said counts as well, once: by the
+    // time it starts much is over, and while waits grow only the short ones are.
     void revised(int job, Instant now, Wait raw);
     void forget(int job);
 
@@ -36,9 +36,9 @@ class Estimates {
         Wait raw;
     };
     std::uint64_t round = 0;
-    Instant simulated;             // when; 0: never
-    std::int64_t work = 0;         // that it was, in jobs
-    bool behind = false;           // some stood too far behind to be in it
+    Instant simulated;      // when; 0: never
+    std::int64_t work = 0;  // that it was, in jobs
+    bool behind = false;    // some stood too far behind to be in it
     const Wait* of(int job) const;
     void answer(int job, Wait raw);
 

@@ -1,5 +1,5 @@
-// What was learned as facts came, and as text: a line each for prices, run times and estimates, then one for each tenant that
-// used anything. A text from before there were lines is of prices alone.
+// What was learned as facts came, and as text: a line each for prices, run times and estimates, then one for
+// each tenant that used anything. A text from before there were lines is of prices alone.
 #include <algorithm>
 #include <bit>
 
@@ -12,7 +12,8 @@ void Engine::Impl::learn_run_time(const JobSlot& slot, Instant at) {
     if (!at) return;
     Instant begin;
     for (const auto& task : slot.tasks)
-        if (task.life != TaskSlot::Life::waiting && task.started && (!begin || task.started < begin)) begin = task.started;
+        if (task.life != TaskSlot::Life::waiting && task.started && (!begin || task.started < begin))
+            begin = task.started;
     if (begin && at > begin) run_times_.ended(slot.info, slot.info.progress + (at - begin));
 }
 
@@ -37,7 +38,8 @@ Instant Engine::Impl::started(const JobSlot& slot) const {
 std::string Engine::Impl::learned() const {
     const std::string use = tenants_.save_use();
     if (!pricing_.in_use() && run_times_.empty() && estimates_.empty() && use.empty()) return {};
-    return (pricing_.in_use() ? pricing_.save() : std::string()) + '\n' + run_times_.save() + '\n' + estimates_.save() + '\n' + use;
+    return (pricing_.in_use() ? pricing_.save() : std::string()) + '\n' + run_times_.save() + '\n' +
+           estimates_.save() + '\n' + use;
 }
 
 // A part that cannot be read is as good as none: it is learned anew.

@@ -14,7 +14,8 @@ void Reservations::begin_pass(int nodes) {
     nodes_.clear();
     in_force_.clear();
     searches_ = 0;
-    if (on_node_.size() < static_cast<std::size_t>(nodes)) on_node_.resize(static_cast<std::size_t>(nodes)), timelines_.resize(static_cast<std::size_t>(nodes));
+    if (on_node_.size() < static_cast<std::size_t>(nodes))
+        on_node_.resize(static_cast<std::size_t>(nodes)), timelines_.resize(static_cast<std::size_t>(nodes));
 }
 
 Instant Reservations::first() const {
@@ -25,7 +26,8 @@ Instant Reservations::first() const {
 }
 
 std::size_t Reservations::in_force(std::uint64_t domain) const {
-    return static_cast<std::size_t>(std::count_if(in_force_.begin(), in_force_.end(), [&](const auto* place) { return place->domain == domain; }));
+    return static_cast<std::size_t>(std::count_if(
+        in_force_.begin(), in_force_.end(), [&](const auto* place) { return place->domain == domain; }));
 }
 
 const Reservation* Reservations::of(int job) const {
@@ -66,7 +68,10 @@ void Reservations::good(int job, std::uint64_t on, Instant until) {
 std::uint64_t Reservations::look_of(int node) const {
     std::uint64_t out = 0;
     for (const auto* place : on(node))
-        out = (out ^ static_cast<std::uint64_t>(place->job) ^ static_cast<std::uint64_t>(place->at.ms) << 20) * 0x9e3779b97f4a7c15ULL + 1;
+        out =
+            (out ^ static_cast<std::uint64_t>(place->job) ^ static_cast<std::uint64_t>(place->at.ms) << 20) *
+                0x9e3779b97f4a7c15ULL +
+            1;
     return out;
 }
 
@@ -85,7 +90,9 @@ void Reservations::forget(int job) {
 void Reservations::rebuilt(int node) {
     std::vector<int> jobs;
     for (const auto& [job, place] : kept_)
-        if (std::any_of(place.slices.begin(), place.slices.end(), [node](const Slices& slices) { return slices.node == node; })) jobs.push_back(job);
+        if (std::any_of(place.slices.begin(), place.slices.end(),
+                        [node](const Slices& slices) { return slices.node == node; }))
+            jobs.push_back(job);
     for (const int job : jobs) leave(job);
 }
 
@@ -95,18 +102,21 @@ void Reservations::enforce(int job) {
     in_force_.push_back(place);
     for (const auto& slices : place->slices) {
         auto& here = on_node_[static_cast<std::size_t>(slices.node)];
-        if (here.empty() && std::find(nodes_.begin(), nodes_.end(), slices.node) == nodes_.end()) nodes_.push_back(slices.node);
+        if (here.empty() && std::find(nodes_.begin(), nodes_.end(), slices.node) == nodes_.end())
+            nodes_.push_back(slices.node);
         if (here.empty() || here.back() != place) here.push_back(place);
     }
 }
 
 Reservations::Foreseen& Reservations::foreseen(int job) {
-    if (foreseen_.size() <= static_cast<std::size_t>(job)) foreseen_.resize(static_cast<std::size_t>(job) + 1);
+    if (foreseen_.size() <= static_cast<std::size_t>(job))
+        foreseen_.resize(static_cast<std::size_t>(job) + 1);
     return foreseen_[static_cast<std::size_t>(job)];
 }
 
 Timeline& Reservations::timeline(int node) {
-    if (timelines_.size() <= static_cast<std::size_t>(node)) timelines_.resize(static_cast<std::size_t>(node) + 1);
+    if (timelines_.size() <= static_cast<std::size_t>(node))
+        timelines_.resize(static_cast<std::size_t>(node) + 1);
     return timelines_[static_cast<std::size_t>(node)];
 }
 

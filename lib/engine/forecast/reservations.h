@@ -1,5 +1,6 @@
-// Places kept for jobs that wait: on named nodes, from a named time on. Those of jobs that come before are in the
-// way of a job that comes after them unless it has ended by then, or fits beside. The rules are in backfill.cc.
+// Places kept for jobs that wait: on named nodes, from a named time on. Those of jobs that come before are in
+// the way of a job that comes after them unless it has ended by then, or fits beside. The rules are in
+// backfill.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,12 @@ inline constexpr Instant never{INT64_MAX};
 struct Reservation {
     int job = -1;
     std::uint64_t domain = 0;  // what its job can use at all: jobs of other domains are not in its way
-    Instant at = never, until = never;  // never: nothing that runs has an end in sight that would make room for it
+    // never: nothing that runs has an end in sight that would make room for it
+    Instant at = never, until = never;
     std::vector<Slices> slices;
     std::uint64_t gains_seen = 0, moves_seen = 0;  // what was free anywhere when it was found
-    // It was found good on nodes that looked like this, and nothing that it waits for is late before `good_until`.
+    // It was found good on nodes that looked like this, and nothing that it waits for is late before
+    // `good_until`.
     std::uint64_t good_for = 0;
     Instant good_until;
     explicit operator bool() const { return at != never; }
@@ -52,7 +55,8 @@ class Reservations {
     // Counts changes that may let a job start that was in the way of one.
     std::uint64_t version() const { return version_; }
     bool none() const { return kept_.empty(); }
-    Instant first() const;  // of those in force: the next after which something is to be decided anew; 0: none
+    // of those in force: the next after which something is to be decided anew; 0: none
+    Instant first() const;
 
     const Reservation* of(int job) const;
     // In place of what was kept for the job; one that moved leaves its nodes.
@@ -60,14 +64,17 @@ class Reservations {
     void looked(int job, std::uint64_t gains, std::uint64_t moves);  // it is as good as it can be
     void good(int job, std::uint64_t on, Instant until);
     void leave(int job);
-    void forget(int job);  // it is no more
+    void forget(int job);    // it is no more
     void rebuilt(int node);  // its cards and cores are others: places there are looked for anew
 
     // Those in force: of the jobs that came before in this pass.
     void enforce(int job);
-    const std::vector<const Reservation*>& on(int node) const { return on_node_[static_cast<std::size_t>(node)]; }
+    const std::vector<const Reservation*>& on(int node) const {
+        return on_node_[static_cast<std::size_t>(node)];
+    }
     std::uint64_t look_of(int node) const;  // the same while the same places are in force there
-    const std::vector<int>& nodes() const { return nodes_; }  // that have any in force, in the order they came
+    // that have any in force, in the order they came
+    const std::vector<int>& nodes() const { return nodes_; }
     bool in_force() const { return !in_force_.empty(); }
     std::size_t in_force(std::uint64_t domain) const;
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view run_times_head = "run-times-1";
 constexpr std::size_t keys_max = 1024;
-constexpr std::uint32_t jobs_enough = 10;         // jobs, before what they took says anything
-constexpr std::uint64_t keep_after = 256;    // ends of jobs
+constexpr std::uint32_t jobs_enough = 10;  // jobs, before what they took says anything
+constexpr std::uint64_t keep_after = 256;  // ends of jobs
 constexpr std::uint32_t half = Spread::one / 2, nine_in_ten = Spread::one * 9 / 10;
 constexpr std::int64_t ratio_one = 1000;
 // How late the last of ten are where nothing is known of how far durations are off.
@@ -22,10 +22,12 @@ constexpr std::int64_t ratio_before = 1250;
 // What a job asks for, as far as it tells how long it may run.
 std::uint64_t kind_of(const JobSpec& spec) {
     const auto& gpu = spec.resources.gpu;
-    std::string text = std::to_string(static_cast<int>(spec.type)) + ' ' + std::to_string(spec.tasks) + ' ' + std::to_string(gpu.count.value) + ' ' +
-                       std::to_string(gpu.memory.value) + ' ' + gpu.model;
+    std::string text = std::to_string(static_cast<int>(spec.type)) + ' ' + std::to_string(spec.tasks) + ' ' +
+                       std::to_string(gpu.count.value) + ' ' + std::to_string(gpu.memory.value) + ' ' +
+                       gpu.model;
     if (gpu.count.value == 0 && gpu.memory.value == 0)
-        text += ' ' + std::to_string(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, spec.resources.cpu.cores.value))));
+        text += ' ' + std::to_string(std::bit_width(static_cast<std::uint64_t>(
+                          std::max<std::int64_t>(0, spec.resources.cpu.cores.value))));
     return std::max<std::uint64_t>(1, hash64(text));
 }
 
@@ -46,7 +48,8 @@ constexpr double deviation_of_p90 = 1.2815515655446004;
 // Times given by their P50 and P90: log-normal between and beyond.
 std::int64_t given_at(const RunTime& time, std::uint32_t part, std::int64_t age) {
     const double p50 = static_cast<double>(std::max<std::int64_t>(1, time.p50.count()));
-    const double wide = std::log(std::max(1.0, static_cast<double>(time.p90.count()) / p50)) / deviation_of_p90;
+    const double wide =
+        std::log(std::max(1.0, static_cast<double>(time.p90.count()) / p50)) / deviation_of_p90;
     const double asked = static_cast<double>(part) / Spread::one;
     if (wide < 1e-9) return std::max<std::int64_t>(time.p50.count(), age + 1);
     const double gone = age <= 0 ? 0 : part_below(std::log(static_cast<double>(age) / p50) / wide);
@@ -54,7 +57,9 @@ std::int64_t given_at(const RunTime& time, std::uint32_t part, std::int64_t age)
     return std::max(age + 1, static_cast<std::int64_t>(std::min(out, 4e15)));
 }
 
-std::int64_t scaled(std::int64_t ms, std::int64_t ratio) { return static_cast<std::int64_t>(static_cast<double>(ms) * (static_cast<double>(ratio) / ratio_one)); }
+std::int64_t scaled(std::int64_t ms, std::int64_t ratio) {
+    return static_cast<std::int64_t>(static_cast<double>(ms) * (static_cast<double>(ratio) / ratio_one));
+}
 
 }  // namespace
 
@@ -71,7 +76,9 @@ void RunTimes::learn(const Key& key, std::int64_t value) {
     // The one that was not touched for longest makes room; those of any tenant and any kind stay.
     auto oldest = spreads_.end();
     for (auto it = spreads_.begin(); it != spreads_.end(); ++it)
-        if ((it->first.tenant || it->first.kind) && (oldest == spreads_.end() || it->second.touched < oldest->second.touched)) oldest = it;
+        if ((it->first.tenant || it->first.kind) &&
+            (oldest == spreads_.end() || it->second.touched < oldest->second.touched))
+            oldest = it;
     spreads_.erase(oldest);
 }
 
@@ -83,7 +90,8 @@ void RunTimes::ended(const EngineJob& job, Millis total) {
     learn({0, kind}, ms);
     learn({}, ms);
     if (const auto said = job.spec->duration.count(); said > 0) {
-        const auto ratio = static_cast<std::int64_t>(static_cast<double>(ms) / static_cast<double>(said) * ratio_one);
+        const auto ratio =
+            static_cast<std::int64_t>(static_cast<double>(ms) / static_cast<double>(said) * ratio_one);
         learn({tenant, 0, true}, ratio);
         learn({0, 0, true}, ratio);
     }
@@ -122,7 +130,9 @@ std::int64_t RunTimes::Source::at(std::uint32_t part, std::int64_t age) const {
     if (!spread)
         out = given_at(given, part, age);
     else if (scale > 0)
-        out = scaled(scale, spread->at(part, static_cast<std::int64_t>(static_cast<double>(age) / static_cast<double>(scale) * ratio_one)));
+        out = scaled(scale,
+                     spread->at(part, static_cast<std::int64_t>(static_cast<double>(age) /
+                                                                static_cast<double>(scale) * ratio_one)));
     else
         out = spread->at(part, age);
     return std::max(age + 1, std::min(out, limit));
@@ -135,11 +145,14 @@ RunTimes::Expected RunTimes::expected(const EngineJob& job) const {
     if (!from.spread) {
         out.time = from.given;
     } else if (from.scale > 0) {
-        out.time = {Millis(from.scale), Millis(std::max(from.scale, scaled(from.scale, from.spread->at(nine_in_ten))))};
+        out.time = {Millis(from.scale),
+                    Millis(std::max(from.scale, scaled(from.scale, from.spread->at(nine_in_ten))))};
     } else {
         out.time = {Millis(from.spread->at(half)), Millis(from.spread->at(nine_in_ten))};
     }
-    const auto limited = [&](Millis time) { return Millis(std::clamp<std::int64_t>(time.count(), 1, from.limit)); };
+    const auto limited = [&](Millis time) {
+        return Millis(std::clamp<std::int64_t>(time.count(), 1, from.limit));
+    };
     out.time = {limited(out.time.p50), limited(std::max(out.time.p50, out.time.p90))};
     return out;
 }
@@ -161,7 +174,8 @@ std::string RunTimes::save() const {
     number(clock_);
     number(spreads_.size());
     for (const auto& [key, entry] : spreads_) {
-        number(key.tenant), number(key.kind), number(key.ratio), number(entry.touched), number(entry.spread.counts().size());
+        number(key.tenant), number(key.kind), number(key.ratio), number(entry.touched),
+            number(entry.spread.counts().size());
         for (const auto& [bucket, many] : entry.spread.counts()) number(bucket), number(many);
     }
     return out;

@@ -1,9 +1,10 @@
 // How long jobs run: what users say, and what was learned from jobs that ended.
 //
-// In this order: what the job carries (EngineJob::run_time); what its document says (duration: half end by then,
-// and nine in ten by so much later as this tenant's jobs, else all, were late before); what jobs of its tenant
-// took that asked for the same; what jobs took that asked for the same; what all took. Else nothing is known.
-// A time limit ends what runs longer. All times are of the whole job, what earlier starts kept included.
+// In this order: what the job carries (EngineJob::run_time); what its document says (duration: half end by
+// then, and nine in ten by so much later as this tenant's jobs, else all, were late before); what jobs of its
+// tenant took that asked for the same; what jobs took that asked for the same; what all took. Else nothing is
+// known. A time limit ends what runs longer. All times are of the whole job, what earlier starts kept
+// included.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ class RunTimes {
     void ended(const EngineJob& job, Millis total);
 
     Expected expected(const EngineJob& job) const;
-    // By when, counted from its begin, `part` (of Spread::one) of jobs like it are over that have run for `age`;
-    // never below `age`. Zero: nothing is known.
+    // By when, counted from its begin, `part` (of Spread::one) of jobs like it are over that have run for
+    // `age`; never below `age`. Zero: nothing is known.
     Millis over_by(const EngineJob& job, std::uint32_t part, Millis age) const;
 
     // What it takes to draw times of a job again and again: looked up once.

@@ -20,8 +20,9 @@ TEST(Spread, what_has_run_long_runs_on) {
     Spread spread;
     for (int i = 1; i <= 100; ++i) spread.add(i * 1000);
     const auto half = Spread::one / 2;
-    EXPECT_NEAR(static_cast<double>(spread.at(half, 60'000)), 80'000, 5'000);  // half of those between 60 and 100
-    EXPECT_GT(spread.at(half, 500'000), 500'000);                              // longer than any before
+    // half of those between 60 and 100
+    EXPECT_NEAR(static_cast<double>(spread.at(half, 60'000)), 80'000, 5'000);
+    EXPECT_GT(spread.at(half, 500'000), 500'000);  // longer than any before
     EXPECT_GE(spread.at(0, 60'000), 60'000);
 }
 
@@ -68,20 +69,24 @@ TEST(RunTimes, how_far_declared_durations_are_off_is_learned) {
 
 TEST(RunTimes, come_back_from_text) {
     RunTimes times;
-    for (int i = 0; i < 100; ++i) times.ended(a_job("a").gpus(1000 * (1 + i % 3)).tenant(i % 2 ? "a" : "b"), (1 + i % 17) * minute);
+    for (int i = 0; i < 100; ++i)
+        times.ended(a_job("a").gpus(1000 * (1 + i % 3)).tenant(i % 2 ? "a" : "b"), (1 + i % 17) * minute);
     RunTimes again;
     ASSERT_TRUE(again.load(times.save()));
     EXPECT_EQ(again.save(), times.save());
-    EXPECT_EQ(again.expected(a_job("x").gpus(2000).tenant("a")).time, times.expected(a_job("x").gpus(2000).tenant("a")).time);
+    EXPECT_EQ(again.expected(a_job("x").gpus(2000).tenant("a")).time,
+              times.expected(a_job("x").gpus(2000).tenant("a")).time);
     const auto text = times.save();
-    for (const auto& broken : {text.substr(0, text.size() / 2), text + " 7", std::string("run-times-1 x"), std::string("run-times-1"), std::string()})
+    for (const auto& broken : {text.substr(0, text.size() / 2), text + " 7", std::string("run-times-1 x"),
+                               std::string("run-times-1"), std::string()})
         EXPECT_FALSE(again.load(broken)) << broken.substr(0, 40);
     EXPECT_EQ(again.save(), times.save());
 }
 
 TEST(RunTimes, memory_is_bounded) {
     RunTimes times;
-    for (int i = 0; i < 3'000; ++i) times.ended(a_job("a").gpus(1000).tenant("t" + std::to_string(i)), minute);
+    for (int i = 0; i < 3'000; ++i)
+        times.ended(a_job("a").gpus(1000).tenant("t" + std::to_string(i)), minute);
     EXPECT_LT(times.save().size(), 200'000u);
     EXPECT_EQ(times.expected(a_job("x").gpus(1000).tenant("new")).basis, RunTimes::Basis::alike);
 }

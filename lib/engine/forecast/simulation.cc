@@ -9,20 +9,24 @@ namespace {
 constexpr std::size_t nodes_sampled = 256;
 constexpr std::int64_t never_ms = INT64_MAX;
 
-std::int64_t end_of(std::int64_t now, std::int64_t length) { return length == never_ms ? never_ms : now + length; }
+std::int64_t end_of(std::int64_t now, std::int64_t length) {
+    return length == never_ms ? never_ms : now + length;
+}
 
 }  // namespace
 
 bool Simulation::fits(const SimNode& node, const SimNeed& need) const {
-    return need.serves[static_cast<std::size_t>(node.kind)] && node.idle >= need.cards && (need.part == 0 || node.open >= need.part || node.idle > 0) &&
-           node.cpu >= need.cpu && node.memory >= need.memory;
+    return need.serves[static_cast<std::size_t>(node.kind)] && node.idle >= need.cards &&
+           (need.part == 0 || node.open >= need.part || node.idle > 0) && node.cpu >= need.cpu &&
+           node.memory >= need.memory;
 }
 
 int Simulation::count(const SimNode& node, const SimNeed& need) const {
     if (!fits(node, need)) return 0;
     std::int64_t out = need.tasks;
     if (need.cards > 0) out = std::min<std::int64_t>(out, node.idle / need.cards);
-    if (need.part > 0) out = std::min<std::int64_t>(out, node.open / need.part + node.idle * (1000 / need.part));
+    if (need.part > 0)
+        out = std::min<std::int64_t>(out, node.open / need.part + node.idle * (1000 / need.part));
     if (need.cpu > 0) out = std::min(out, node.cpu / need.cpu);
     if (need.memory > 0) out = std::min(out, node.memory / need.memory);
     return static_cast<int>(out);
@@ -65,7 +69,8 @@ bool Simulation::leaves_places(int n, const SimNeed& need, std::int64_t end) con
         }
         if (then.open >= 1000) then.idle += then.open / 1000, then.open %= 1000;
         const SimNeed& wanted = needs_[static_cast<std::size_t>(whose->need)];
-        const auto tasks = static_cast<int>(std::count(whose->place.nodes.begin(), whose->place.nodes.end(), n));
+        const auto tasks =
+            static_cast<int>(std::count(whose->place.nodes.begin(), whose->place.nodes.end(), n));
         if (count(then, wanted) < std::min(tasks, wanted.tasks)) return false;
     }
     return true;
@@ -125,13 +130,15 @@ void Simulation::keep_place(Group& group, std::int64_t now) {
     std::vector<std::pair<std::int64_t, int>> room;  // (when the node has room for one more, node)
     std::vector<Running> ends;
     for (auto n = static_cast<std::size_t>(group.head()) % stride; n < nodes_.size(); n += stride) {
-        if (!need.serves[static_cast<std::size_t>(nodes_[n].kind)] || (is_kept_[n] && need.tasks == 1)) continue;
+        if (!need.serves[static_cast<std::size_t>(nodes_[n].kind)] || (is_kept_[n] && need.tasks == 1))
+            continue;
         SimNode then = nodes_[n];
         ends = running_[n];
         std::sort(ends.begin(), ends.end(), [](const Running& a, const Running& b) { return a.end < b.end; });
         int have = 0;
         const auto see = [&](std::int64_t at) {
-            for (const int c = count(then, need); have < c; ++have) room.emplace_back(at, static_cast<int>(n));
+            for (const int c = count(then, need); have < c; ++have)
+                room.emplace_back(at, static_cast<int>(n));
             return have >= need.tasks;
         };
         if (see(now)) continue;
@@ -150,7 +157,8 @@ void Simulation::keep_place(Group& group, std::int64_t now) {
     for (std::size_t i = 0; i < wanted; ++i) group.place.nodes.push_back(room[i].second);
 }
 
-void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWaiting>& waiting, std::vector<std::int64_t>& starts) {
+void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWaiting>& waiting,
+                     std::vector<std::int64_t>& starts) {
     starts.assign(waiting.size(), -1);
     nodes_ = first_;
     running_.resize(nodes_.size());
@@ -195,7 +203,8 @@ void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWait
                 }
                 // Its next stands further back.
                 std::size_t to = i;
-                for (; to + 1 < order.size() && order[to + 1]->head() < group.head(); ++to) order[to] = order[to + 1];
+                for (; to + 1 < order.size() && order[to + 1]->head() < group.head(); ++to)
+                    order[to] = order[to + 1];
                 order[to] = &group;
                 continue;
             }
@@ -205,7 +214,8 @@ void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWait
                 if (group.place.at <= now) keep_place(group, now);
                 if (group.place.at > now) {
                     ++places;
-                    for (const int n : group.place.nodes) kept_.emplace_back(n, &group), is_kept_[static_cast<std::size_t>(n)] = 1;
+                    for (const int n : group.place.nodes)
+                        kept_.emplace_back(n, &group), is_kept_[static_cast<std::size_t>(n)] = 1;
                 }
             }
             ++i;
@@ -218,7 +228,9 @@ void Simulation::run(const std::vector<SimHeld>& held, const std::vector<SimWait
             std::pop_heap(events_.begin(), events_.end(), std::greater<>());
             events_.pop_back();
             auto& here = running_[static_cast<std::size_t>(event.node)];
-            const auto it = std::find_if(here.begin(), here.end(), [&](const Running& r) { return r.end == event.at && r.need == event.need; });
+            const auto it = std::find_if(here.begin(), here.end(), [&](const Running& r) {
+                return r.end == event.at && r.need == event.need;
+            });
             if (it != here.end()) *it = here.back(), here.pop_back();
             give(event.node, event.need);
             if (freed.empty() || freed.back() != event.node) freed.push_back(event.node);

@@ -1,5 +1,6 @@
-// The time to come, played through once: what runs ends, what waits starts in its order as soon as it fits, the first that are blocked keep
-// the node where they fit first. Nodes are sums (idle cards, what is left of shared ones, cores, memory), times are drawn by the caller.
+// The time to come, played through once: what runs ends, what waits starts in its order as soon as it fits,
+// the first that are blocked keep the node where they fit first. Nodes are sums (idle cards, what is left of
+// shared ones, cores, memory), times are drawn by the caller.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,11 @@ struct SimWaiting {
 class Simulation {
   public:
     // `depth`: of how many groups of equal needs the first keeps a place.
-    Simulation(const std::vector<SimNode>& nodes, const std::vector<SimNeed>& needs, std::size_t depth) : first_(nodes), needs_(needs), depth_(depth) {}
+    Simulation(const std::vector<SimNode>& nodes, const std::vector<SimNeed>& needs, std::size_t depth)
+        : first_(nodes), needs_(needs), depth_(depth) {}
     // When each of those that wait (in their order) starts, ms from now; -1: never.
-    void run(const std::vector<SimHeld>& held, const std::vector<SimWaiting>& waiting, std::vector<std::int64_t>& starts);
+    void run(const std::vector<SimHeld>& held, const std::vector<SimWaiting>& waiting,
+             std::vector<std::int64_t>& starts);
 
   private:
     struct Running {
@@ -73,7 +76,7 @@ class Simulation {
         int node, need;
         bool operator>(const Event& o) const { return at != o.at ? at > o.at : node > o.node; }
     };
-    std::vector<Event> events_;  // a heap
+    std::vector<Event> events_;                       // a heap
     std::vector<std::pair<int, const Group*>> kept_;  // (node, whose), of those that come before
     std::vector<std::uint8_t> is_kept_;               // by node
     bool kept_off_ = false;                           // by the last search

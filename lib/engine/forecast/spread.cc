@@ -11,7 +11,8 @@ constexpr std::uint32_t counts_kept = 2000;
 constexpr int octaves_max = 48;
 
 std::uint16_t bucket_of(std::int64_t value) {
-    const auto v = static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, (std::int64_t{1} << octaves_max) - 1));
+    const auto v =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, (std::int64_t{1} << octaves_max) - 1));
     if (v < 16) return static_cast<std::uint16_t>(v);
     const auto shift = static_cast<unsigned>(std::bit_width(v)) - 5;
     return static_cast<std::uint16_t>((shift + 1) * 16 + (v >> shift & 15));

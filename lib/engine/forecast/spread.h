@@ -14,8 +14,8 @@ class Spread {
 
     void add(std::int64_t value);
     std::uint32_t count() const { return count_; }
-    // The value below which `part` of those above `floor` lie. Where none lies above, a tail that falls with the
-    // square is taken: half are gone at 1.4 times the floor, nine in ten at 3.2 times.
+    // The value below which `part` of those above `floor` lie. Where none lies above, a tail that falls with
+    // the square is taken: half are gone at 1.4 times the floor, nine in ten at 3.2 times.
     std::int64_t at(std::uint32_t part, std::int64_t floor = 0) const;
 
     // As it is kept, and back; false when the counts make no sense.

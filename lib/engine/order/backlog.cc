@@ -59,7 +59,8 @@ WaitClass& Backlog::add(int q, WaitClass like, Waiting job) {
 void Backlog::remove(int q, WaitClass& from, const Waiting& job) {
     CRATER_CHECK(from.jobs.erase(job), "a job that waits is in its class");
     --size_;
-    if (const auto count = queue(q).waiting.find(from.priority); --count->second == 0) queue(q).waiting.erase(count);
+    if (const auto count = queue(q).waiting.find(from.priority); --count->second == 0)
+        queue(q).waiting.erase(count);
     if (!from.jobs.empty()) return;
     rouse(q, from);
     leave(queue(q).awake, from);
@@ -94,14 +95,17 @@ void Backlog::lull(int q) {
         group.classes.push_back(&members);
         group.gains_seen = std::min(group.gains_seen, blocked.gains_seen);
         group.victims_seen = std::min(group.victims_seen, blocked.victims_seen);
-        if (blocked.retry_at && (!group.retry_at || blocked.retry_at < group.retry_at)) group.retry_at = blocked.retry_at;
+        if (blocked.retry_at && (!group.retry_at || blocked.retry_at < group.retry_at))
+            group.retry_at = blocked.retry_at;
         if (first || blocked.pushed_at < group.pushed_at) group.pushed_at = blocked.pushed_at;
         group.top_priority = std::max(group.top_priority, members.priority);
     }
 }
 
 std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) const {
-    const auto before = [](const WaitingSet& jobs, const Waiting& place) { return static_cast<std::int64_t>(jobs.rank_of(place)); };
+    const auto before = [](const WaitingSet& jobs, const Waiting& place) {
+        return static_cast<std::int64_t>(jobs.rank_of(place));
+    };
     std::int64_t ahead = 0, length = 0;
     for (const auto& [priority, count] : queue(q).waiting) {
         length += count;
@@ -118,7 +122,8 @@ std::pair<std::int64_t, std::int64_t> Backlog::rank(int q, const Turn& turn) con
         if (turn.place.aged() || members.share == turn.share)
             ahead += before(members.jobs, turn.place);
         else
-            ahead += members.share < turn.share ? static_cast<std::int64_t>(members.jobs.size()) : before(members.jobs, {.key = Waiting::aged_key + 1});
+            ahead += members.share < turn.share ? static_cast<std::int64_t>(members.jobs.size())
+                                                : before(members.jobs, {.key = Waiting::aged_key + 1});
     }
     return {ahead + 1, length};
 }

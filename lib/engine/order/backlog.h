@@ -1,7 +1,7 @@
-// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile, number of tasks and
-// whether they may be preempted stand and fall together, so that what blocks the first blocks all, and ten thousand of them cost one look.
-// Within a queue: priority, then who waited too long, then the queue's order (the tenant's share of use, or the
-// job's own key), then submit time, then id.
+// The jobs that wait, as classes of equals: jobs of one queue, priority, tenant, shape, profile, number of
+// tasks and whether they may be preempted stand and fall together, so that what blocks the first blocks all,
+// and ten thousand of them cost one look. Within a queue: priority, then who waited too long, then the
+// queue's order (the tenant's share of use, or the job's own key), then submit time, then id.
 #pragma once
 
 #include <climits>
@@ -26,12 +26,14 @@ struct Blocked {
     Instant retry_at;                // and when one of them will have run for long enough; 0 = never
     int tenant = -1;                 // quota: whose
     std::uint64_t eased_seen = 0;
-    std::int64_t key_seen = INT64_MAX;  // of the job that was blocked: one with a lower key may push others aside
-    Instant pushed_at;                  // when it was last looked for others to give way
-    std::uint64_t places_seen = 0;   // reserved: it would have delayed one that comes before it
+    // of the job that was blocked: one with a lower key may push others aside
+    std::int64_t key_seen = INT64_MAX;
+    Instant pushed_at;              // when it was last looked for others to give way
+    std::uint64_t places_seen = 0;  // reserved: it would have delayed one that comes before it
 };
 
-// The place of a job in its class. What it is made of does not change while the job waits, but for growing old.
+// The place of a job in its class. What it is made of does not change while the job waits, but for growing
+// old.
 struct Waiting {
     static constexpr std::int64_t aged_key = INT64_MIN;
 
@@ -49,24 +51,30 @@ struct Waiting {
 using WaitingSet = RankedSet<Waiting>;
 
 struct WaitClass;
-using WaitClasses = std::map<std::tuple<int, int, int, int, std::uint64_t, int, bool, int>, std::unique_ptr<WaitClass>>;
+using WaitClasses =
+    std::map<std::tuple<int, int, int, int, std::uint64_t, int, bool, int>, std::unique_ptr<WaitClass>>;
 
 struct WaitClass {
     int priority = 0, tenant = -1, shape = -1, tasks = 0;
     std::uint64_t profile = 0;  // of what it would use; 0: nothing is known
-    int length = 0;  // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
-    bool preemptible = false;   // what queues lend of their reserves is no room for others
-    int only = -1;  // job that is unlike any other: it holds a pledge or part of its gang; -2: those that were stopped for others a while ago
+    // of the run time that is said, by octaves: a shorter one may go ahead where a longer one may not
+    int length = 0;
+    bool preemptible = false;  // what queues lend of their reserves is no room for others
+    // job that is unlike any other: it holds a pledge or part of its gang; -2: those that were stopped for
+    // others a while ago
+    int only = -1;
     std::int64_t share = 0;  // fair: what its tenant used, by the last pass; 0 in other orders
     WaitingSet jobs;
     Blocked blocked;
     WaitClasses::iterator place;  // its own among those of the queue
-    bool look = true;  // in this pass; else it is passed over, and only its place is kept
-    int kept_for = -1;  // job for which a place is kept
+    bool look = true;             // in this pass; else it is passed over, and only its place is kept
+    int kept_for = -1;            // job for which a place is kept
     const Waiting& head() const { return *jobs.begin(); }
     bool asleep = false;
     std::size_t at = 0;  // among the sleepers of its shape, or among those awake
-    auto key() const { return std::tuple(-priority, tenant, shape, tasks, profile, length, preemptible, only); }
+    auto key() const {
+        return std::tuple(-priority, tenant, shape, tasks, profile, length, preemptible, only);
+    }
 };
 
 // Classes of one shape that found no room: until there is some for the shape nobody has to ask each of them.
@@ -81,28 +89,36 @@ struct Sleepers {
 struct WaitQueue {
     QueueSpec spec;
     bool declared = false;
-    WaitClasses classes;  // of a priority together, the highest first
-    std::map<int, std::int64_t> waiting;  // jobs, by priority
-    std::vector<WaitClass*> awake;    // of them, those that are asked in each pass; unordered
-    std::map<int, Sleepers> asleep;   // the others, by shape
+    WaitClasses classes;                       // of a priority together, the highest first
+    std::map<int, std::int64_t> waiting;       // jobs, by priority
+    std::vector<WaitClass*> awake;             // of them, those that are asked in each pass; unordered
+    std::map<int, Sleepers> asleep;            // the others, by shape
     std::set<std::pair<Instant, int>> ageing;  // when a waiting job will have waited too long, and which
 };
 
-// What decides when a job of a queue is considered: its priority, whether it has waited too long, the share of its class, its place there.
-inline bool goes_before(int priority, std::int64_t share, const Waiting& place, int other_priority, std::int64_t other_share, const Waiting& other) {
+// What decides when a job of a queue is considered: its priority, whether it has waited too long, the share
+// of its class, its place there.
+inline bool goes_before(int priority, std::int64_t share, const Waiting& place, int other_priority,
+                        std::int64_t other_share, const Waiting& other) {
     if (priority != other_priority) return priority > other_priority;
     if (place.aged() != other.aged()) return place.aged();
     if (!place.aged() && share != other_share) return share < other_share;
     return place < other;
 }
-inline bool goes_before(const WaitClass& a, const WaitClass& b) { return goes_before(a.priority, a.share, a.head(), b.priority, b.share, b.head()); }
+inline bool goes_before(const WaitClass& a, const WaitClass& b) {
+    return goes_before(a.priority, a.share, a.head(), b.priority, b.share, b.head());
+}
 struct Turn {
     int priority = 0;
     std::int64_t share = 0;  // as its class has it
     Waiting place;
-    bool operator<(const Turn& o) const { return goes_before(priority, share, place, o.priority, o.share, o.place); }
+    bool operator<(const Turn& o) const {
+        return goes_before(priority, share, place, o.priority, o.share, o.place);
+    }
 };
-inline Turn turn_of(const WaitClass& members, const Waiting& place) { return {members.priority, members.share, place}; }
+inline Turn turn_of(const WaitClass& members, const Waiting& place) {
+    return {members.priority, members.share, place};
+}
 
 class Backlog {
   public:
@@ -123,7 +139,9 @@ class Backlog {
 
     // The classes of one priority.
     auto of_priority(int q, int priority) const {
-        const auto from = [&](int p) { return queue(q).classes.lower_bound({-p, INT_MIN, INT_MIN, INT_MIN, 0, INT_MIN, false, INT_MIN}); };
+        const auto from = [&](int p) {
+            return queue(q).classes.lower_bound({-p, INT_MIN, INT_MIN, INT_MIN, 0, INT_MIN, false, INT_MIN});
+        };
         return std::ranges::subrange(from(priority), from(priority - 1));
     }
 

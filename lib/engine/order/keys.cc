@@ -1,5 +1,5 @@
-// Where a waiting job stands in its queue's order, what a running one would weigh in it, and from when on a job has
-// waited too long for any order. SPEC 3.6.
+// Where a waiting job stands in its queue's order, what a running one would weigh in it, and from when on a
+// job has waited too long for any order. SPEC 3.6.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -13,11 +13,12 @@ constexpr Millis unknown_run_time{86'400'000};
 constexpr std::int64_t least_key = 60'000;
 // One more of these for each time that a running job was stopped before.
 constexpr std::int64_t parts_of_least_run = 4;
-// A job that keeps what it gets holds up others for its whole run: it has waited too long after several times that.
+// A job that keeps what it gets holds up others for its whole run: it has waited too long after several times
+// that.
 constexpr std::int64_t long_wait_runs = 4;
 
-// What a job goes on for that has run for `done`. One that has outlived its time is taken to need as much again as
-// it is over: it does not count as nearly done for ever.
+// What a job goes on for that has run for `done`. One that has outlived its time is taken to need as much
+// again as it is over: it does not count as nearly done for ever.
 Millis remaining(Millis expected, Millis done) { return done < expected ? expected - done : done - expected; }
 
 std::int64_t cards_of(const JobSlot& slot) {
@@ -31,7 +32,8 @@ Order Engine::Impl::order_of(int queue) const { return backlog_.queue(queue).spe
 
 Millis Engine::Impl::expected_run(const JobSlot& slot) const {
     const JobSpec& spec = *slot.info.spec;
-    if (slot.info.run_time && slot.info.run_time->p50.count() > 0 && spec.time_limit.count() == 0) return slot.info.run_time->p50;
+    if (slot.info.run_time && slot.info.run_time->p50.count() > 0 && spec.time_limit.count() == 0)
+        return slot.info.run_time->p50;
     if (const auto known = expected_run_time(slot.info)) return known->p50;
     return spec.time_limit.count() > 0 ? std::min(spec.time_limit, unknown_run_time) : unknown_run_time;
 }
@@ -43,7 +45,8 @@ Instant Engine::Impl::last_start(const JobSlot& slot) const {
     return started;
 }
 
-// In milli-GPU-seconds or milliseconds; lower goes first. What only ages (fair: the tenant's use) is not in it.
+// In milli-GPU-seconds or milliseconds; lower goes first. What only ages (fair: the tenant's use) is not in
+// it.
 std::int64_t Engine::Impl::order_key(const JobSlot& slot, Instant now) const {
     switch (order_of(slot.queue)) {
         case Order::fair:
@@ -71,9 +74,10 @@ Instant Engine::Impl::waits_since(const JobSlot& slot) const {
     return std::max(slot.info.submitted, slot.info.waits_since);
 }
 
-// When the job will have waited too long, or what it was willing to wait is about to be over. 0 = never. One that others can
-// push aside again grows old until its first start alone: an overload has to be stored in jobs that wait, and those that would
-// run longest store most in fewest. Where nobody is stopped and the short go first, the long wait in proportion.
+// When the job will have waited too long, or what it was willing to wait is about to be over. 0 = never. One
+// that others can push aside again grows old until its first start alone: an overload has to be stored in
+// jobs that wait, and those that would run longest store most in fewest. Where nobody is stopped and the
+// short go first, the long wait in proportion.
 Instant Engine::Impl::ages_at(const JobSlot& slot) const {
     Instant at;
     const Order order = order_of(slot.queue);
@@ -96,12 +100,14 @@ Instant Engine::Impl::ages_at(const JobSlot& slot) const {
 
 Waiting Engine::Impl::place_of(const JobSlot& slot) const {
     const bool aged = slot.ages_at && slot.ages_at <= clock_;
-    return {aged ? Waiting::aged_key : order_key(slot, clock_), slot.info.submitted, slot.info.id, slot.position};
+    return {aged ? Waiting::aged_key : order_key(slot, clock_), slot.info.submitted, slot.info.id,
+            slot.position};
 }
 
 Turn Engine::Impl::turn_of(const JobSlot& slot) const {
     if (slot.in_class) return engine::turn_of(*slot.in_class, slot.place);
-    return {slot.info.priority, order_of(slot.queue) == Order::fair ? tenants_.used(slot.tenant) : 0, place_of(slot)};
+    return {slot.info.priority, order_of(slot.queue) == Order::fair ? tenants_.used(slot.tenant) : 0,
+            place_of(slot)};
 }
 
 // Jobs that have waited too long by now move to the front.
@@ -125,7 +131,7 @@ void Engine::Impl::refresh_shares(int queue, int priority) const {
     for (const auto& [key, members] : backlog_.of_priority(queue, priority)) refresh_share(*members, queue);
 }
 
-// ---- Giving way for the order --------------------------------------------------------------------------------------
+// ---- Giving way for the order -----------------------------------------------------------------------------
 
 bool Engine::Impl::order_preempts(int queue) const {
     const Order order = order_of(queue);
@@ -141,18 +147,19 @@ std::int64_t Engine::Impl::yields_above(int queue, std::int64_t key) const {
     return saturating_product(std::max(key, least_key), thousandths) / 1000;
 }
 
-// When a running job may give way for the order at the earliest. Each time it was stopped before earns it a part of the least run
-// more: the same jobs are not stopped again and again.
+// When a running job may give way for the order at the earliest. Each time it was stopped before earns it a
+// part of the least run more: the same jobs are not stopped again and again.
 Instant Engine::Impl::yields_for_order_at(const JobSlot& victim) const {
     const Millis least = cluster_.settings().order_min_run_time;
     return last_start(victim) + least + least * victim.info.preemptions / parts_of_least_run;
 }
 
-// The running jobs that might give way for their queue's order. They need not be of this very moment: exactly who
-// may is asked when it comes to it.
+// The running jobs that might give way for their queue's order. They need not be of this very moment: exactly
+// who may is asked when it comes to it.
 void Engine::Impl::refresh_elders(Instant now) {
     const bool same = elders_.holdings == holdings_ && elders_.at == now;
-    const bool soon = now >= elders_.at && now - elders_.at < elders_kept && cluster_.settings().order_min_run_time >= elders_kept;
+    const bool soon = now >= elders_.at && now - elders_.at < elders_kept &&
+                      cluster_.settings().order_min_run_time >= elders_kept;
     if (elders_.known && (same || soon)) return;
     elders_ = {true, now, holdings_, {}};
     bool any = false;

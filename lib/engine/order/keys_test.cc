@@ -200,7 +200,8 @@ TEST_F(Orders, who_waited_too_long_goes_first) {
         queue.name = "training";
         queue.order = order;
         fresh.apply(QueueSet{queue});
-        fresh.apply(JobAdded{served(lasting(one("old", 0).tenant("greedy"), Millis{80 * 3'600'000LL}), 3600)});
+        fresh.apply(
+            JobAdded{served(lasting(one("old", 0).tenant("greedy"), Millis{80 * 3'600'000LL}), 3600)});
         Instant at = noon + Millis{400 * 86'400'000LL};
         fresh.apply(JobAdded{lasting(one("young").at(400 * 86'400LL), Millis{60'000})});
         fresh.pass(at);
@@ -222,7 +223,7 @@ TEST_F(Orders, a_job_about_to_miss_its_longest_wait_goes_first) {
     EXPECT_EQ(waiting(), (Names{"hurried", "first"}));
 }
 
-// ---- Giving way for the order --------------------------------------------------------------------------------------
+// ---- Giving way for the order -----------------------------------------------------------------------------
 
 TEST_F(Orders, a_running_job_gives_way_when_its_key_is_more_than_the_factor) {
     set_queue(crater::Order::shortest);
@@ -262,7 +263,8 @@ TEST_F(Orders, nobody_gives_way_before_ten_minutes_nor_in_another_queue_or_order
         EXPECT_TRUE(fresh.pass(noon + Millis{900'000}).preemptions.empty());
         fresh.apply(JobAdded{one("waits", 1)});
         EXPECT_TRUE(fresh.pass(noon + Millis{599'000}).preemptions.empty());
-        EXPECT_EQ(fresh.pass(noon + Millis{960'000}).preemptions.size(), order == crater::Order::las ? 1U : 0U);
+        EXPECT_EQ(fresh.pass(noon + Millis{960'000}).preemptions.size(),
+                  order == crater::Order::las ? 1U : 0U);
     }
 }
 
@@ -354,7 +356,7 @@ TEST_F(Orders, who_saves_when_told_to_stop_costs_the_restart_alone) {
     }
 }
 
-// ---- What a queue keeps for itself ---------------------------------------------------------------------------------
+// ---- What a queue keeps for itself ------------------------------------------------------------------------
 
 TEST_F(Orders, a_reserve_is_lent_only_to_who_gives_it_back) {
     QueueSpec owner;

@@ -1,5 +1,6 @@
-// A second statement of who goes next and who gives way for it, from the words of the contract alone: one-card jobs of
-// equal priority on one node, each kept as a plain record. It shares no code with the engine.
+// A second statement of who goes next and who gives way for it, from the words of the contract alone:
+// one-card jobs of equal priority on one node, each kept as a plain record. It shares no code with the
+// engine.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,12 +20,12 @@ constexpr std::int64_t day = 86'400'000, minute = 60'000;
 struct Record {
     std::string id, tenant;
     bool preemptible = false;
-    std::int64_t submitted = 0, since = 0;    // since when it waits
-    std::int64_t expected = 0;                // of its whole run; 0: nobody said
-    std::int64_t received = 0, kept = 0;      // ms of its card, of its progress
-    std::int64_t started = -1, saved = -1;    // while it runs
-    std::int64_t stops = 0;                   // for others
-    bool saves = false;                       // when it is told to stop
+    std::int64_t submitted = 0, since = 0;  // since when it waits
+    std::int64_t expected = 0;              // of its whole run; 0: nobody said
+    std::int64_t received = 0, kept = 0;    // ms of its card, of its progress
+    std::int64_t started = -1, saved = -1;  // while it runs
+    std::int64_t stops = 0;                 // for others
+    bool saves = false;                     // when it is told to stop
     bool ran = false;
     bool runs() const { return started >= 0; }
 };
@@ -79,7 +80,9 @@ struct Turns {
         const auto its = old(by) ? minute : std::max(key(by), minute);
         return key(victim) > (order == crater::Order::las ? 10 : 3) * its;
     }
-    static std::int64_t lost(const Record& r, std::int64_t at) { return r.saves ? 0 : (at - std::max(r.started, r.saved)) / 1000; }
+    static std::int64_t lost(const Record& r, std::int64_t at) {
+        return r.saves ? 0 : (at - std::max(r.started, r.saved)) / 1000;
+    }
 
     void start(Record& r) {
         olds += old(r);
@@ -140,7 +143,8 @@ struct Turns {
         std::vector<std::string> placed;
         std::map<std::string, std::string> victims;  // for whom
         std::set<std::pair<std::string, bool>> stuck;
-        auto free = cards - std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.runs(); });
+        auto free =
+            cards - std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.runs(); });
         for (const auto& id : queue()) {
             if (free > 0) {
                 --free;
@@ -150,7 +154,9 @@ struct Turns {
             const Record* best = nullptr;
             for (const auto& [other, r] : all) {
                 if (!r.runs() || victims.contains(other) || !may_be_pushed(r, all.at(id))) continue;
-                if (!best || std::tuple(lost(r, now), -r.started) < std::tuple(lost(*best, now), -best->started)) best = &r;
+                if (!best ||
+                    std::tuple(lost(r, now), -r.started) < std::tuple(lost(*best, now), -best->started))
+                    best = &r;
             }
             // Those that were stopped before wait behind the first of their kind that can do nothing.
             const Record& its = all.at(id);
@@ -168,14 +174,17 @@ struct Turns {
         for (const auto& p : plan.preemptions) gave[p.victim] = p.preemptor;
         ASSERT_EQ(gave.size(), victims.size()) << at;
         std::multiset<std::pair<std::int64_t, std::int64_t>> costs, wanted;
-        for (const auto& [victim, by] : gave) costs.emplace(lost(all.at(victim), now), all.at(victim).started);
-        for (const auto& [victim, by] : victims) wanted.emplace(lost(all.at(victim), now), all.at(victim).started);
+        for (const auto& [victim, by] : gave)
+            costs.emplace(lost(all.at(victim), now), all.at(victim).started);
+        for (const auto& [victim, by] : victims)
+            wanted.emplace(lost(all.at(victim), now), all.at(victim).started);
         ASSERT_EQ(costs, wanted) << at;
         for (const auto& id : placed) start(all.at(id));
         pushed += static_cast<int>(gave.size());
         for (const auto& [victim, by] : gave) stop(all.at(victim), true);
         plan = engine.pass({now});
-        ASSERT_TRUE(plan.preemptions.empty()) << at;  // who was stopped does not come back to push others aside
+        // who was stopped does not come back to push others aside
+        ASSERT_TRUE(plan.preemptions.empty()) << at;
         ASSERT_EQ(plan.placements.size(), gave.size()) << at;
         for (const auto& p : plan.placements) start(all.at(p.job));
         ASSERT_EQ(engine.waiting("training"), queue()) << at;
@@ -189,7 +198,8 @@ TEST(SecondOpinion, agrees_on_who_goes_next_and_who_gives_way_for_it) {
             Turns turns(seed * 7919, order);
             for (int step = 0; step < 60; ++step) {
                 turns.happen();
-                turns.pass("order " + std::to_string(static_cast<int>(order)) + " seed " + std::to_string(seed) + " step " + std::to_string(step));
+                turns.pass("order " + std::to_string(static_cast<int>(order)) + " seed " +
+                           std::to_string(seed) + " step " + std::to_string(step));
                 if (::testing::Test::HasFatalFailure()) return;
             }
             pushed += turns.pushed;
@@ -218,13 +228,16 @@ TEST(SecondOpinion, agrees_on_whose_tenant_used_least) {
             const auto known = turns.all;
             turns.happen();
             for (const auto& [id, started] : before)
-                if (!turns.all.contains(id) || !turns.all.at(id).runs()) runs.push_back({known.at(id).tenant, started, turns.now});
+                if (!turns.all.contains(id) || !turns.all.at(id).runs())
+                    runs.push_back({known.at(id).tenant, started, turns.now});
             const auto plan = turns.engine.pass({turns.now});
             for (const auto& p : plan.placements) turns.start(turns.all.at(p.job));
             turns.engine.pass({turns.now});
             std::map<std::string, double> used;
             const auto count = [&](const std::string& tenant, std::int64_t from, std::int64_t to) {
-                used[tenant] += half / std::log(2.0) * (std::exp2(-static_cast<double>(turns.now - to) / half) - std::exp2(-static_cast<double>(turns.now - from) / half));
+                used[tenant] += half / std::log(2.0) *
+                                (std::exp2(-static_cast<double>(turns.now - to) / half) -
+                                 std::exp2(-static_cast<double>(turns.now - from) / half));
             };
             for (const auto& run : runs) count(run.tenant, run.from, run.to);
             for (const auto& [id, r] : turns.all)
@@ -235,7 +248,8 @@ TEST(SecondOpinion, agrees_on_whose_tenant_used_least) {
                 if (turns.old(r)) continue;
                 if (!last.empty()) {
                     const auto& tenant = turns.all.at(last).tenant;
-                    ASSERT_LE(used[tenant], used[r.tenant] * 1.03 + minute) << "seed " << seed << " step " << step;
+                    ASSERT_LE(used[tenant], used[r.tenant] * 1.03 + minute)
+                        << "seed " << seed << " step " << step;
                     if (tenant == r.tenant) {
                         ASSERT_LE(turns.all.at(last).submitted, r.submitted);
                     }

@@ -29,7 +29,8 @@ WaitClass* first_of(Sleepers& group, Refresh refresh) {
 
 }  // namespace
 
-// Whether somebody of lower priority runs who might give way; whatever the priority, where queues take back what they lent.
+// Whether somebody of lower priority runs who might give way; whatever the priority, where queues take back
+// what they lent.
 bool Engine::Impl::somebody_yields(int priority) const {
     return !yielding_.empty() && (reserving_ || yielding_.begin()->first < priority);
 }
@@ -41,7 +42,8 @@ bool Engine::Impl::worth_rousing(int queue, int shape, Sleepers& group, Instant 
     if (somebody_yields(group.top_priority) && (news || group.victims_seen != victims_seen_)) return true;
     if (order_preempts(queue) && !elders_.levels.empty() && group.pushed_at + push_again <= now) return true;
     if (!news) return false;
-    if (!preemptors_.empty() || shapes_.at(shape).own_tasks_matter() || group.gains_seen < gained_base_) return true;
+    if (!preemptors_.empty() || shapes_.at(shape).own_tasks_matter() || group.gains_seen < gained_base_)
+        return true;
     if (gains_for(shape, group.gains_seen)) return true;
     group.gains_seen = gains_;
     return false;
@@ -79,8 +81,10 @@ bool Engine::Impl::worth_a_look(int queue, WaitClass& members, Instant now) {
     }
     if (blocked.gains_seen == gains_) return false;
     if (somebody_yields(members.priority)) return true;
-    const bool alike = members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
-    if (!alike || blocked.gains_seen < gained_base_ || gains_for(members.shape, blocked.gains_seen)) return true;
+    const bool alike =
+        members.only < 0 && preemptors_.empty() && !shapes_.at(members.shape).own_tasks_matter();
+    if (!alike || blocked.gains_seen < gained_base_ || gains_for(members.shape, blocked.gains_seen))
+        return true;
     blocked.gains_seen = gains_;
     return false;
 }
@@ -100,26 +104,32 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     if (now - use_told_ >= use_kept) plan.learned |= tenants_.in_use(), use_told_ = now;
     const auto gains_before = gains_, places_before = reservations_.version();
     reservations_.begin_pass(cluster_.size());
-    plan.placements.reserve(std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
+    plan.placements.reserve(
+        std::min(backlog_.size(), static_cast<std::size_t>(std::max(0, limits.placements_max))));
     int considered = 0;
     const auto spent = [&] {
         const int scans = looked_ / std::max(1, cluster_.size());
         return static_cast<int>(plan.placements.size()) >= limits.placements_max ||
                considered + scans >= limits.evaluations_max;
     };
-    // Shapes of which no node can take a task, by what was free then: of their other classes nobody has to be tried.
+    // Shapes of which no node can take a task, by what was free then: of their other classes nobody has to be
+    // tried.
     std::map<int, std::uint64_t> full;
     const auto no_room = [&](int q, WaitClass& members) {
         const auto seen = full.find(members.shape);
-        if (seen == full.end() || seen->second != gains_ || members.only >= 0 || !preemptors_.empty()) return false;
-        return !somebody_yields(members.priority) && !order_lets_push(q, members.priority, members.head().key);
+        if (seen == full.end() || seen->second != gains_ || members.only >= 0 || !preemptors_.empty())
+            return false;
+        return !somebody_yields(members.priority) &&
+               !order_lets_push(q, members.priority, members.head().key);
     };
     const bool places_due = now - places_given_ >= places_again;
     if (places_due) places_given_ = now;
     for (const int q : backlog_.in_order()) {
         rouse(q, now);
         if (places_due) rouse_for_places(q);
-        Turns turns([&, by_use = order_of(q) == Order::fair](int tenant) { return by_use ? tenants_.used(tenant) : 0; });
+        Turns turns([&, by_use = order_of(q) == Order::fair](int tenant) {
+            return by_use ? tenants_.used(tenant) : 0;
+        });
         for (WaitClass* members : backlog_.queue(q).awake) {
             members->look = worth_a_look(q, *members, now);
             if (members->look || keeps_place(*members)) turns.put(*members);
@@ -133,7 +143,11 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
             JobSlot& first = job(members->head().job);
             if (first.stopping) continue;  // gives up the part it holds, and waits for all of it then
             if (members->look && no_room(q, *members)) {
-                members->blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = first.place.key, .pushed_at = now};
+                members->blocked = {.why = Blocked::room,
+                                    .gains_seen = gains_,
+                                    .victims_seen = victims_seen_,
+                                    .key_seen = first.place.key,
+                                    .pushed_at = now};
                 members->look = false;
             }
             if (!members->look) {
@@ -175,14 +189,16 @@ Plan Engine::Impl::pass(Instant now, const PassLimits& limits) {
     return plan;
 }
 
-// Of a shape for which a node has room now the class that comes first wakes, and the others after it while there is room
+// Of a shape for which a node has room now the class that comes first wakes, and the others after it while
+// there is room
 // (`pass`); all of them where time or others that may give way are the reason.
 void Engine::Impl::rouse(int q, Instant now) {
     std::vector<WaitClass*> up;
     for (auto& [shape, group] : backlog_.queue(q).asleep) {
         if (!worth_rousing(q, shape, group, now)) continue;
         const bool in_time = group.retry_at && group.retry_at <= now;
-        const bool pushes = order_preempts(q) && !elders_.levels.empty() && group.pushed_at + push_again <= now;
+        const bool pushes =
+            order_preempts(q) && !elders_.levels.empty() && group.pushed_at + push_again <= now;
         if (in_time || pushes || somebody_yields(group.top_priority) || !preemptors_.empty()) {
             up.insert(up.end(), group.classes.begin(), group.classes.end());
             continue;
@@ -198,9 +214,12 @@ void Engine::Impl::rouse(int q, Instant now) {
 void Engine::Impl::rouse_for_places(int q) {
     std::vector<WaitClass*> up;
     for (auto& [shape, group] : backlog_.queue(q).asleep)
-        if (WaitClass* first = first_of(group, [&](WaitClass& members) { refresh_share(members, q); }); keeps_place(*first)) up.push_back(first);
+        if (WaitClass* first = first_of(group, [&](WaitClass& members) { refresh_share(members, q); });
+            keeps_place(*first))
+            up.push_back(first);
     const auto most = std::min(up.size(), static_cast<std::size_t>(cluster_.settings().backfill_depth));
-    std::partial_sort(up.begin(), up.begin() + static_cast<std::ptrdiff_t>(most), up.end(), [](const WaitClass* a, const WaitClass* b) { return goes_before(*a, *b); });
+    std::partial_sort(up.begin(), up.begin() + static_cast<std::ptrdiff_t>(most), up.end(),
+                      [](const WaitClass* a, const WaitClass* b) { return goes_before(*a, *b); });
     up.resize(most);
     for (WaitClass* members : up) backlog_.rouse(q, *members);
 }
@@ -213,17 +232,20 @@ void Engine::Impl::set_wake(Instant now) {
     for (int q = 0; q < backlog_.queue_count(); ++q) {
         const WaitQueue& queue = backlog_.queue(q);
         // Somebody was placed since, who will have run for long enough one day.
-        if (order_preempts(q) && !queue.classes.empty() && elders_.holdings != holdings_) wake(elders_.at + elders_kept);
+        if (order_preempts(q) && !queue.classes.empty() && elders_.holdings != holdings_)
+            wake(elders_.at + elders_kept);
         bool elders = false;  // a key may be above the factor by then, and is looked at again after a while
         if (!queue.classes.empty())
-            for (auto it = elders_.levels.lower_bound({q, INT_MIN}); it != elders_.levels.end() && it->first.first == q; ++it) {
+            for (auto it = elders_.levels.lower_bound({q, INT_MIN});
+                 it != elders_.levels.end() && it->first.first == q; ++it) {
                 if (it->second.next) wake(it->second.next);
                 elders |= it->second.grows || it->second.most >= 0;
             }
         for (const WaitClass* members : queue.awake) {
             if (const Instant at = members->blocked.retry_at) wake(at);
             if (members->blocked.why == Blocked::reserved) wake(reservations_.first());
-            if (elders && members->blocked.why == Blocked::room) wake(std::max(now, members->blocked.pushed_at) + push_again);
+            if (elders && members->blocked.why == Blocked::room)
+                wake(std::max(now, members->blocked.pushed_at) + push_again);
         }
         for (const auto& [shape, group] : queue.asleep) {
             if (group.retry_at) wake(group.retry_at);
@@ -245,7 +267,11 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     Blocked& blocked = members.blocked;
     if (outcome.kind == Outcome::placed && !reserve_allows(slot, outcome.slices)) {
         cluster_.undo_to(mark);
-        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = slot.place.key, .pushed_at = now};
+        blocked = {.why = Blocked::room,
+                   .gains_seen = gains_,
+                   .victims_seen = victims_seen_,
+                   .key_seen = slot.place.key,
+                   .pushed_at = now};
         return false;
     }
     if (outcome.kind == Outcome::placed && delays(slot, outcome.slices, now)) {
@@ -253,7 +279,10 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
         outcome = place_beside(slot, now);
         plain = false;
         if (outcome.kind == Outcome::no_room || outcome.kind == Outcome::predicted) {
-            blocked = {.why = Blocked::reserved, .gains_seen = gains_, .victims_seen = victims_seen_, .places_seen = reservations_.version()};
+            blocked = {.why = Blocked::reserved,
+                       .gains_seen = gains_,
+                       .victims_seen = victims_seen_,
+                       .places_seen = reservations_.version()};
             return false;
         }
     }
@@ -277,7 +306,11 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (outcome.kind == Outcome::predicted) {
         // Nobody is stopped for what is only foreseen.
         if (slot.victims.empty() && !slot.pledge.empty()) drop_pledge(slot);
-        blocked = {.why = Blocked::room, .gains_seen = gains_, .victims_seen = victims_seen_, .key_seen = slot.place.key, .pushed_at = now};
+        blocked = {.why = Blocked::room,
+                   .gains_seen = gains_,
+                   .victims_seen = victims_seen_,
+                   .key_seen = slot.place.key,
+                   .pushed_at = now};
         // Samples come all the time; what they foretell is looked at now and then.
         if (cluster_.sampled()) blocked.retry_at = now + prediction_kept;
         return false;
@@ -288,7 +321,8 @@ bool Engine::Impl::consider(JobSlot& slot, WaitClass& members, Instant now, Plan
     if (!slot.victims.empty() && slot.pledge.empty()) renew_pledge(slot);
     if (slot.victims.empty()) {
         if (!slot.pledge.empty()) drop_pledge(slot);
-        if (somebody_yields(slot.info.priority) || order_lets_push(slot.queue, slot.info.priority, slot.place.key))
+        if (somebody_yields(slot.info.priority) ||
+            order_lets_push(slot.queue, slot.info.priority, slot.place.key))
             if (auto set = choose_victims(slot, now, &retry_at)) {
                 const auto reasons = reasons_for(slot, *set);
                 if (preempt(slot, std::move(*set), reasons, plan)) return true;
@@ -315,7 +349,8 @@ void Engine::Impl::commit(JobSlot& slot, Outcome& outcome, Booked booked, Instan
         hold(slot, t, std::move(slices), fact, now, booked, decision);
         t = next_task(slot, t + 1);
     }
-    plan.placements.emplace_back(slot.info.id, static_cast<std::int64_t>(outcome.slices.size()), decision, std::move(outcome.trace));
+    plan.placements.emplace_back(slot.info.id, static_cast<std::int64_t>(outcome.slices.size()), decision,
+                                 std::move(outcome.trace));
     spare_slices_ = std::move(outcome.slices);
 }
 

@@ -1,5 +1,6 @@
-// A sorted set that knows the position of each member: sorted runs of bounded length, so that adding, taking out and asking for a
-// position cost a search and a short move, and a set that grows at its end and shrinks at its front costs less than a tree.
+// A sorted set that knows the position of each member: sorted runs of bounded length, so that adding, taking
+// out and asking for a position cost a search and a short move, and a set that grows at its end and shrinks
+// at its front costs less than a tree.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ class RankedSet {
         using iterator_category = std::bidirectional_iterator_tag;
 
         const_iterator() = default;
-        const_iterator(const std::vector<Run>* runs, std::size_t run, std::size_t at) : runs_(runs), run_(run), at_(at) {}
+        const_iterator(const std::vector<Run>* runs, std::size_t run, std::size_t at)
+            : runs_(runs), run_(run), at_(at) {}
         reference operator*() const { return (*runs_)[run_][at_]; }
         pointer operator->() const { return &**this; }
         const_iterator& operator++() {
@@ -83,7 +85,9 @@ class RankedSet {
         const auto r = run_of(value);
         if (r == runs_.size()) return end();
         const auto place = std::lower_bound(runs_[r].begin(), runs_[r].end(), value);
-        return place == runs_[r].end() || value < *place ? end() : const_iterator{&runs_, r, static_cast<std::size_t>(place - runs_[r].begin())};
+        return place == runs_[r].end() || value < *place
+                   ? end()
+                   : const_iterator{&runs_, r, static_cast<std::size_t>(place - runs_[r].begin())};
     }
 
     // A position will be asked for soon.
@@ -95,20 +99,23 @@ class RankedSet {
         std::size_t before = 0;
         for (std::size_t i = 0; i < r; ++i) before += runs_[i].size();
         if (r == runs_.size()) return before;
-        return before + static_cast<std::size_t>(std::lower_bound(runs_[r].begin(), runs_[r].end(), value) - runs_[r].begin());
+        return before + static_cast<std::size_t>(std::lower_bound(runs_[r].begin(), runs_[r].end(), value) -
+                                                 runs_[r].begin());
     }
 
   private:
     // The first run whose last member is not less; as many as there are when there is none.
     std::size_t run_of(const T& value) const {
-        const auto it = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& run) { return run.empty() || run.back() < value; });
+        const auto it = std::partition_point(
+            runs_.begin(), runs_.end(), [&](const Run& run) { return run.empty() || run.back() < value; });
         return static_cast<std::size_t>(it - runs_.begin());
     }
     // Grown at the end: the full run stays full. Grown in between: in halves.
     void split(std::size_t r) {
         const bool at_end = r + 1 == runs_.size();
         const auto keep = at_end ? run_max : run_max / 2;
-        Run rest(std::make_move_iterator(runs_[r].begin() + static_cast<std::ptrdiff_t>(keep)), std::make_move_iterator(runs_[r].end()));
+        Run rest(std::make_move_iterator(runs_[r].begin() + static_cast<std::ptrdiff_t>(keep)),
+                 std::make_move_iterator(runs_[r].end()));
         runs_[r].erase(runs_[r].begin() + static_cast<std::ptrdiff_t>(keep), runs_[r].end());
         runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(r) + 1, std::move(rest));
     }

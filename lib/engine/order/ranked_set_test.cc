@@ -17,10 +17,12 @@ TEST(RankedSet, is_a_set_that_knows_positions) {
         // Grows, mostly at its end, then shrinks.
         const int value = rng.below(4) ? i : static_cast<int>(rng.below(20'000));
         const bool adds = rng.below(20'000) > static_cast<std::uint64_t>(i) / 2;
-        EXPECT_EQ(adds ? ranked.insert(value) : ranked.erase(value), adds ? plain.insert(value).second : plain.erase(value) == 1);
+        EXPECT_EQ(adds ? ranked.insert(value) : ranked.erase(value),
+                  adds ? plain.insert(value).second : plain.erase(value) == 1);
         if (i % 97 == 0) {
             const int asked = static_cast<int>(rng.below(20'000));
-            EXPECT_EQ(ranked.rank_of(asked), static_cast<std::size_t>(std::distance(plain.begin(), plain.lower_bound(asked))));
+            EXPECT_EQ(ranked.rank_of(asked),
+                      static_cast<std::size_t>(std::distance(plain.begin(), plain.lower_bound(asked))));
         }
         ASSERT_EQ(ranked.size(), plain.size());
         if (!plain.empty()) {

@@ -1,6 +1,6 @@
-// Cards that a queue keeps for its own jobs. What each queue holds for good (with jobs that may not be preempted), at
-// least its reserve, adds up to no more than there is; so the reserve is only ever lent to preemptible work, and its
-// owner takes it back at once. SPEC 3.6.
+// Cards that a queue keeps for its own jobs. What each queue holds for good (with jobs that may not be
+// preempted), at least its reserve, adds up to no more than there is; so the reserve is only ever lent to
+// preemptible work, and its owner takes it back at once. SPEC 3.6.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -24,7 +24,8 @@ void Engine::Impl::refresh_reserves() {
     for (int q = 0; q < backlog_.queue_count(); ++q)
         reserves_.queues[static_cast<std::size_t>(q)].kept = backlog_.queue(q).spec.reserved_gpu * 1000;
     for (int n = 0; n < cluster_.size(); ++n) {
-        if (cluster_.node(n).present) reserves_.cards += static_cast<std::int64_t>(cluster_.node(n).cards.size()) * 1000;
+        if (cluster_.node(n).present)
+            reserves_.cards += static_cast<std::int64_t>(cluster_.node(n).cards.size()) * 1000;
         for (const auto& held : held_on_[static_cast<std::size_t>(n)]) {
             const JobSlot& slot = job(held.job);
             auto& queue = reserves_.queues[static_cast<std::size_t>(slot.queue)];
@@ -57,7 +58,8 @@ bool Engine::Impl::within_reserve(const JobSlot& slot) {
     if (!reserving_) return false;
     refresh_reserves();
     const auto& queue = reserves_.queues[static_cast<std::size_t>(slot.queue)];
-    return queue.kept > 0 && queue.held + least_amounts(shapes_.at(slot.shape))[0] * slot.waiting <= queue.kept;
+    return queue.kept > 0 &&
+           queue.held + least_amounts(shapes_.at(slot.shape))[0] * slot.waiting <= queue.kept;
 }
 
 // Jobs of a queue that holds no more than its reserve make no way for those of others.

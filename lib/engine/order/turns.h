@@ -1,5 +1,6 @@
-// Whose turn it is within a queue during a pass. Classes of one tenant and priority have one share of use, which grows with all that
-// the tenant is given; so they stand in one line, and the lines in a heap: what is placed moves one class in its line, and one line.
+// Whose turn it is within a queue during a pass. Classes of one tenant and priority have one share of use,
+// which grows with all that the tenant is given; so they stand in one line, and the lines in a heap: what is
+// placed moves one class in its line, and one line.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 
 namespace crater::engine {
 
-// Lives for one pass over one queue; the classes must outlive it. `Share` tells what a tenant used by now; it never shrinks meanwhile.
+// Lives for one pass over one queue; the classes must outlive it. `Share` tells what a tenant used by now; it
+// never shrinks meanwhile.
 template <class Share>
 class Turns {
   public:
@@ -22,7 +24,9 @@ class Turns {
     void put(WaitClass& members) {
         const auto [it, anew] = lines_.try_emplace({members.priority, members.tenant});
         Line& line = it->second;
-        if (anew) line.priority = members.priority, line.tenant = members.tenant, line.share = share_(members.tenant);
+        if (anew)
+            line.priority = members.priority, line.tenant = members.tenant,
+            line.share = share_(members.tenant);
         line.classes.push_back({members.head().key, members.head().submitted, &members});
         std::push_heap(line.classes.begin(), line.classes.end(), Later{});
         if (line.at == absent) {
@@ -70,7 +74,8 @@ class Turns {
         WaitClass* members;
         bool operator<(const Entry& o) const {
             if (key != o.key) return key < o.key;
-            return submitted != o.submitted ? submitted < o.submitted : members->head().id < o.members->head().id;
+            return submitted != o.submitted ? submitted < o.submitted
+                                            : members->head().id < o.members->head().id;
         }
     };
     struct Later {
@@ -94,7 +99,8 @@ class Turns {
     void place(std::size_t at, Line* line) { heap_[at] = line, line->at = at; }
     void rise(std::size_t at) {
         Line* const line = heap_[at];
-        for (; at > 0 && line->goes_before(*heap_[(at - 1) / 2]); at = (at - 1) / 2) place(at, heap_[(at - 1) / 2]);
+        for (; at > 0 && line->goes_before(*heap_[(at - 1) / 2]); at = (at - 1) / 2)
+            place(at, heap_[(at - 1) / 2]);
         place(at, line);
     }
     void sink(std::size_t at) {
@@ -109,7 +115,7 @@ class Turns {
 
     Share share_;
     std::map<std::pair<int, int>, Line> lines_;  // by priority and tenant; empty ones stay
-    std::vector<Line*> heap_;                     // those with classes, the first on top
+    std::vector<Line*> heap_;                    // those with classes, the first on top
 };
 
 }  // namespace crater::engine

@@ -94,7 +94,8 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
         if (i == 0 && !out.trace.written && ranking_of(shape.policy) == Ranking::weighted)
             out.trace.written = std::make_shared<DecisionTrace>(words(out.trace));
         if (foresees) {
-            auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices, asks}, i == 0 ? out.trace : *later, spot.card, looked_);
+            auto slices = screened(slot.shape, {slot.position, slot.info.profile.get(), &out.slices, asks},
+                                   i == 0 ? out.trace : *later, spot.card, looked_);
             if (!slices) {
                 out.kind = Outcome::predicted;
                 if (i > 0) out.trace.predicted = later->predicted;
@@ -105,7 +106,8 @@ Engine::Impl::Outcome Engine::Impl::fill(JobSlot& slot, Foresight foresight) {
             fetch(&held_on_[static_cast<std::size_t>(spot.node)]);
             Slices& slices = out.slices.emplace_back();
             if (alone || !seats_.take(slot.shape, spot, slices)) {
-                Look look(shape, cluster_, spot.node, When::now, alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
+                Look look(shape, cluster_, spot.node, When::now,
+                          alone ? own_tasks_[static_cast<std::size_t>(spot.node)] : 0);
                 if (spot.card >= 0) look.take(spot.card);
                 slices = look.slices();
             }

@@ -1,5 +1,5 @@
-// Nodes in numbered buckets: which buckets have any, and in each the nodes by rank, as bits with a summary, so that adding, taking out
-// and finding the next cost a few words whatever the size.
+// Nodes in numbered buckets: which buckets have any, and in each the nodes by rank, as bits with a summary,
+// so that adding, taking out and finding the next cost a few words whatever the size.
 #pragma once
 
 #include <bit>
@@ -35,8 +35,8 @@ class Buckets {
         if (--set[0] == 0) in_use_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
     }
 
-    // The first bucket from `from` on, below `end`, that has any; `end` when there is none. Only buckets whose number has its bit in
-    // `among`, which repeats every 64.
+    // The first bucket from `from` on, below `end`, that has any; `end` when there is none. Only buckets
+    // whose number has its bit in `among`, which repeats every 64.
     std::size_t next(std::size_t from, std::size_t end, std::uint64_t among) const {
         while (from < end) {
             const std::uint64_t word = (in_use_[from / 64] & among) >> (from % 64);

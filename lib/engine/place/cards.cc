@@ -126,7 +126,8 @@ void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int dom
     std::int64_t have = 0;
     CoreSet cores;
     for (std::size_t w = 0; w < may.size(); ++w)
-        for (auto left = may[w] & ~books.cores[static_cast<std::size_t>(node.cores_at) + w]; left && have < wanted; left &= left - 1) {
+        for (auto left = may[w] & ~books.cores[static_cast<std::size_t>(node.cores_at) + w];
+             left && have < wanted; left &= left - 1) {
             const auto position = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
             const auto threads = static_cast<std::int64_t>(board.cores[position].cpus.size());
             if (have + threads > wanted) continue;
@@ -139,15 +140,18 @@ void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int dom
 namespace {
 
 bool holds(const Shape& shape, const Domain& domain, const DomainUse& used) {
-    return shape.cpu <= domain.cpu - used.cpu && shape.memory <= domain.memory - used.memory && used.bandwidth <= domain.bandwidth;
+    return shape.cpu <= domain.cpu - used.cpu && shape.memory <= domain.memory - used.memory &&
+           used.bandwidth <= domain.bandwidth;
 }
 
 // As `lowest` takes it: the fullest that serves, then one whose domain has room too, then the first.
-std::size_t card_of_room(const CardNeed& need, Mask idle, const CardRoom* cards, std::size_t count, Mask beside) {
+std::size_t card_of_room(const CardNeed& need, Mask idle, const CardRoom* cards, std::size_t count,
+                         Mask beside) {
     int best = INT_MAX;
     std::size_t out = 0;
     for (std::size_t c = 0; c < count; ++c) {
-        const bool serves = need.whole ? has(idle, c) : cards[c].memory >= need.room() && cards[c].compute >= need.compute;
+        const bool serves =
+            need.whole ? has(idle, c) : cards[c].memory >= need.room() && cards[c].compute >= need.compute;
         const int rank = cards[c].left / left_step_size * 2 + (has(beside, c) ? 0 : 1);
         if (serves && rank < best) best = rank, out = c;
     }
@@ -156,7 +160,8 @@ std::size_t card_of_room(const CardNeed& need, Mask idle, const CardRoom* cards,
 
 }  // namespace
 
-void slices_of_room(const Shape& shape, const Cluster& cluster, int n, const Room& room, const CardRoom* cards, int card, Slices& out) {
+void slices_of_room(const Shape& shape, const Cluster& cluster, int n, const Room& room,
+                    const CardRoom* cards, int card, Slices& out) {
     const Node& node = cluster.node(n);
     out.node = n;
     out.cpu = shape.cpu;
@@ -168,7 +173,8 @@ void slices_of_room(const Shape& shape, const Cluster& cluster, int n, const Roo
     for (std::size_t d = 0; d < node.domains.size() && shape.numa != NumaPolicy::none; ++d)
         if (holds(shape, node.domains[d], used[d])) beside |= node.domain_cards[d];
     const CardNeed& need = shape.need(cluster, room.card_type);
-    const auto c = card >= 0 ? static_cast<std::size_t>(card) : card_of_room(need, room.idle, cards, node.cards.size(), beside);
+    const auto c = card >= 0 ? static_cast<std::size_t>(card)
+                             : card_of_room(need, room.idle, cards, node.cards.size(), beside);
     out.cards.push_back(need.slice(c));
     int home = -1;
     for (std::size_t d = 0; d < node.domains.size(); ++d)

@@ -16,12 +16,13 @@ struct CardPick {
 // wanted: an empty pick.
 std::optional<CardPick> pick_cards(const Look& look, Mask from);
 
-// Whole physical cores with all their threads, of one domain or of all (-1), for a task that has cards and asks for a whole number of
-// them. While they last: otherwise it gets a share of the node's other cores.
+// Whole physical cores with all their threads, of one domain or of all (-1), for a task that has cards and
+// asks for a whole number of them. While they last: otherwise it gets a share of the node's other cores.
 void pick_cores(const Node& node, const Ledger& books, std::int64_t cpu, int domain, Slices& out);
 
-// What Look::slices gives for a plain shape on a node that has room for it, from the node's packed room. `card`: the one the policy
-// chose, or -1.
-void slices_of_room(const Shape& shape, const Cluster& cluster, int node, const Room& room, const CardRoom* cards, int card, Slices& out);
+// What Look::slices gives for a plain shape on a node that has room for it, from the node's packed room.
+// `card`: the one the policy chose, or -1.
+void slices_of_room(const Shape& shape, const Cluster& cluster, int node, const Room& room,
+                    const CardRoom* cards, int card, Slices& out);
 
 }  // namespace crater::engine

@@ -31,7 +31,8 @@ void Column::look_at(int n, int shape, const Judge& judge, const std::vector<std
     const auto rank = static_cast<std::size_t>(cluster.rank(n));
     Entry& entry = entries_[rank];
     if (entry.counted && entry.version == cluster.version(n)) return;
-    const Look look(judge.shape(shape), cluster, n, When::now, own_tasks ? (*own_tasks)[static_cast<std::size_t>(n)] : 0);
+    const Look look(judge.shape(shape), cluster, n, When::now,
+                    own_tasks ? (*own_tasks)[static_cast<std::size_t>(n)] : 0);
     if (!entry.counted || entry.hardware != look.node.hardware_version) {
         entry.hardware = look.node.hardware_version;
         entry.fixed = static_cast<std::int16_t>(look.node.present ? Judge::fixed_filter(look) : -1);
@@ -40,8 +41,8 @@ void Column::look_at(int n, int shape, const Judge& judge, const std::vector<std
         if (!entry.verdict.fits() && entry.verdict.filter != absent) rejected_[entry.verdict.filter] += by;
     };
     if (entry.counted) count(-1);
-    entry.verdict =
-        entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)} : judge.verdict(shape, look, true);
+    entry.verdict = entry.fixed >= 0 ? Verdict{-1, static_cast<std::uint8_t>(entry.fixed)}
+                                     : judge.verdict(shape, look, true);
     count(1);
     entry.counted = true;
     entry.version = cluster.version(n);

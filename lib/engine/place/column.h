@@ -1,6 +1,6 @@
-// What is known of every node for one shape: the filter it fails, or its level. For questions, which want to know why a node does not
-// serve, and for jobs to which their own tasks matter; decisions about all others ask the index (place/seats.h). Kept current from the
-// cluster's list of changed nodes.
+// What is known of every node for one shape: the filter it fails, or its level. For questions, which want to
+// know why a node does not serve, and for jobs to which their own tasks matter; decisions about all others
+// ask the index (place/seats.h). Kept current from the cluster's list of changed nodes.
 #pragma once
 
 #include <array>

@@ -16,7 +16,8 @@ void FitIndex::reset(const Cluster& cluster) {
     cpu_only_.reset((cards_per_node_max + 2) * cpu_classes, nodes);
 }
 
-void FitIndex::set(const Cluster& cluster, int n, const Room& room, std::span<const CardRoom> cards, bool present, bool same_cards) {
+void FitIndex::set(const Cluster& cluster, int n, const Room& room, std::span<const CardRoom> cards,
+                   bool present, bool same_cards) {
     Home& home = homes_[static_cast<std::size_t>(n)];
     const Home before = home;
     Home now;
@@ -24,7 +25,8 @@ void FitIndex::set(const Cluster& cluster, int n, const Room& room, std::span<co
     if (present) {
         const auto cores = cpu_class(room.cpu);
         const auto idle = static_cast<std::size_t>(room.idle_count);
-        now.cpu_only = static_cast<std::uint16_t>((cards.empty() ? 0 : 1 + idle) * cpu_classes + cpu_class(room.cpu_only));
+        now.cpu_only = static_cast<std::uint16_t>((cards.empty() ? 0 : 1 + idle) * cpu_classes +
+                                                  cpu_class(room.cpu_only));
         now.idle = static_cast<std::uint16_t>(idle * cpu_classes + cores);
         now.cores = static_cast<std::uint8_t>(cores);
         now.type = static_cast<std::int16_t>(room.card_type);
@@ -42,10 +44,13 @@ void FitIndex::set(const Cluster& cluster, int n, const Room& room, std::span<co
     home = now;
 
     const auto rank = static_cast<std::size_t>(cluster.rank(n));
-    if (before.present && (!present || before.cpu_only != now.cpu_only)) cpu_only_.remove(before.cpu_only, rank);
+    if (before.present && (!present || before.cpu_only != now.cpu_only))
+        cpu_only_.remove(before.cpu_only, rank);
     if (present && (!before.present || before.cpu_only != now.cpu_only)) cpu_only_.add(now.cpu_only, rank);
-    if (before.type >= 0 && (!same_type || before.idle != now.idle)) types_[static_cast<std::size_t>(before.type)].idle.remove(before.idle, rank);
-    if (now.type >= 0 && (!same_type || before.idle != now.idle)) types_[static_cast<std::size_t>(now.type)].idle.add(now.idle, rank);
+    if (before.type >= 0 && (!same_type || before.idle != now.idle))
+        types_[static_cast<std::size_t>(before.type)].idle.remove(before.idle, rank);
+    if (now.type >= 0 && (!same_type || before.idle != now.idle))
+        types_[static_cast<std::size_t>(now.type)].idle.add(now.idle, rank);
     if (same_type && now.type >= 0) return move_slices(rank, now.type, before, now);
     if (before.type >= 0) move_slices(rank, before.type, before, {});
     if (now.type >= 0) move_slices(rank, now.type, {}, now);
@@ -57,9 +62,12 @@ void FitIndex::move_slices(std::size_t rank, int type, const Home& before, const
     for (std::size_t w = 0; w < now.steps.size(); ++w) {
         const std::uint64_t stay = before.cores == now.cores ? before.steps[w] & now.steps[w] : 0;
         for (auto left = before.steps[w] & ~stay; left; left &= left - 1)
-            slices.remove((w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * cpu_classes + before.cores, rank);
+            slices.remove(
+                (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * cpu_classes + before.cores,
+                rank);
         for (auto left = now.steps[w] & ~stay; left; left &= left - 1)
-            slices.add((w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * cpu_classes + now.cores, rank);
+            slices.add((w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * cpu_classes + now.cores,
+                       rank);
     }
 }
 

@@ -1,6 +1,7 @@
-// Best fit without looking at nodes that are not the best: nodes by how much is left on their cards, by how many cards are idle, and
-// within that by a class of free cores. A plain shape walks the buckets from its need upwards and takes the first node that has the
-// rest as well. The order is that of `fit_level`; nothing in it depends on how many nodes or shapes there are.
+// Best fit without looking at nodes that are not the best: nodes by how much is left on their cards, by how
+// many cards are idle, and within that by a class of free cores. A plain shape walks the buckets from its
+// need upwards and takes the first node that has the rest as well. The order is that of `fit_level`; nothing
+// in it depends on how many nodes or shapes there are.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +20,19 @@ class FitIndex {
     void reset(const Cluster& cluster);
     void fetch(int node) const { __builtin_prefetch(&homes_[static_cast<std::size_t>(node)]); }
     // The node's room is now this; `present` false takes it out. `same_cards`: its cards are as they were.
-    void set(const Cluster& cluster, int node, const Room& room, std::span<const CardRoom> cards, bool present, bool same_cards);
+    void set(const Cluster& cluster, int node, const Room& room, std::span<const CardRoom> cards,
+             bool present, bool same_cards);
 
-    // Nodes for a plain shape in its order, best first: calls f(node, left, level) until it returns false; `left` is in the unit of the
-    // level. A node is told once for each different card it has; it may lack anything but idle cards. One not told lacks cores or cards.
+    // Nodes for a plain shape in its order, best first: calls f(node, left, level) until it returns false;
+    // `left` is in the unit of the level. A node is told once for each different card it has; it may lack
+    // anything but idle cards. One not told lacks cores or cards.
     template <class F>
     void walk(const Cluster& cluster, const Shape& shape, F f) const;
 
   private:
-    using Steps = std::array<std::uint64_t, (left_steps + 64) / 64>;  // what is left of its cards, as bits by step
-    struct alignas(32) Home {                                           // where a node is
+    // what is left of its cards, as bits by step
+    using Steps = std::array<std::uint64_t, (left_steps + 64) / 64>;
+    struct alignas(32) Home {  // where a node is
         Steps steps{};
         std::int16_t type = -1;
         std::uint16_t idle = 0, cpu_only = 0;
@@ -49,11 +53,13 @@ class FitIndex {
 template <class F>
 void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
     const auto least_class = cpu_class(shape.cpu);
-    const std::uint64_t among = (0xff & 0xff << least_class) * 0x0101010101010101;  // buckets with enough cores
+    // buckets with enough cores
+    const std::uint64_t among = (0xff & 0xff << least_class) * 0x0101010101010101;
     static_assert(cpu_classes == 8);
     const auto visit = [&](const Buckets& buckets, std::size_t bucket, std::size_t left) {
         const auto level = fit_level_of(left, bucket % cpu_classes);
-        return buckets.each(bucket, [&](std::size_t rank) { return f(cluster.by_name()[rank], left, level); });
+        return buckets.each(bucket,
+                            [&](std::size_t rank) { return f(cluster.by_name()[rank], left, level); });
     };
     if (shape.cards == 0) {
         const auto end = (cards_per_node_max + 2) * cpu_classes;
@@ -78,7 +84,8 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
     if (rows.size() == 1) {
         const auto [buckets, at, size] = rows.front();
         const auto end = size * cpu_classes;
-        for (auto b = buckets->next(at * cpu_classes, end, among); b < end; b = buckets->next(b + 1, end, among))
+        for (auto b = buckets->next(at * cpu_classes, end, among); b < end;
+             b = buckets->next(b + 1, end, among))
             if (!visit(*buckets, b, b / cpu_classes - at)) return;
         return;
     }
@@ -88,7 +95,8 @@ void FitIndex::walk(const Cluster& cluster, const Shape& shape, F f) const {
             together.clear();
             for (const auto& [buckets, at, size] : rows)
                 if (at + left < size)
-                    buckets->each((at + left) * cpu_classes + cores, [&](std::size_t rank) { return together.push_back(rank), true; });
+                    buckets->each((at + left) * cpu_classes + cores,
+                                  [&](std::size_t rank) { return together.push_back(rank), true; });
             std::sort(together.begin(), together.end());
             for (const auto rank : together)
                 if (!f(cluster.by_name()[rank], left, fit_level_of(left, cores))) return;

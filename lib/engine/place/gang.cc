@@ -1,5 +1,6 @@
-// The tasks of a gang near each other: in the tightest rack, spine or node that holds them all, one after the other on the best node
-// of it by the policy's own judgement. Required: nowhere else; preferred: one level up where no one holds them, and at last anywhere.
+// The tasks of a gang near each other: in the tightest rack, spine or node that holds them all, one after the
+// other on the best node of it by the policy's own judgement. Required: nowhere else; preferred: one level up
+// where no one holds them, and at last anywhere.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -8,7 +9,9 @@
 namespace crater::engine {
 namespace {
 
-std::string area_words(TopologyLevel level, const Area& area) { return std::string(name_of(level)) + " " + area.name; }
+std::string area_words(TopologyLevel level, const Area& area) {
+    return std::string(name_of(level)) + " " + area.name;
+}
 
 int first_held(const JobSlot& slot) {
     for (const auto& task : slot.tasks)
@@ -22,7 +25,8 @@ bool Engine::Impl::fill_near(const JobSlot& slot, std::vector<Slices>& slices, T
     const Topology& wanted = shapes_.at(slot.shape).topology;
     areas_.refresh(cluster_);
     refresh_bounds(slot.shape);
-    for (auto level = wanted.level; level != TopologyLevel::none; level = wanted.required ? TopologyLevel::none : Areas::above(level))
+    for (auto level = wanted.level; level != TopologyLevel::none;
+         level = wanted.required ? TopologyLevel::none : Areas::above(level))
         for (const int area : areas_for(slot, level, false)) {
             const auto mark = cluster_.mark();
             if (fill_area(slot, level, area, slices, &trace)) return true;
@@ -51,8 +55,8 @@ std::int64_t Engine::Impl::bound(const std::vector<int>& nodes) const {
     return tasks;
 }
 
-// Those that may hold all waiting tasks, the tightest first; `all`: the others too, the roomiest first. A gang of which some tasks hold
-// their places keeps to the area of the first of these.
+// Those that may hold all waiting tasks, the tightest first; `all`: the others too, the roomiest first. A
+// gang of which some tasks hold their places keeps to the area of the first of these.
 std::vector<int> Engine::Impl::areas_for(const JobSlot& slot, TopologyLevel level, bool all) {
     const int held = first_held(slot);
     const int home = held < 0 ? -1 : areas_.of(level, held);
@@ -69,8 +73,10 @@ std::vector<int> Engine::Impl::areas_for(const JobSlot& slot, TopologyLevel leve
     return out;
 }
 
-// Under a spine the racks are filled one after the other, the one with most room first, so that few are touched.
-bool Engine::Impl::fill_area(const JobSlot& slot, TopologyLevel level, int area, std::vector<Slices>& slices, Trace* trace) {
+// Under a spine the racks are filled one after the other, the one with most room first, so that few are
+// touched.
+bool Engine::Impl::fill_area(const JobSlot& slot, TopologyLevel level, int area, std::vector<Slices>& slices,
+                             Trace* trace) {
     const Area& wide = areas_.at(level)[static_cast<std::size_t>(area)];
     if (wide.racks.empty()) return fill_nodes(slot, wide.nodes, slices, trace);
     std::vector<std::pair<std::int64_t, int>> order;
@@ -80,20 +86,26 @@ bool Engine::Impl::fill_area(const JobSlot& slot, TopologyLevel level, int area,
     }
     std::sort(order.begin(), order.end());
     for (const auto& [room, rack] : order)
-        if (fill_nodes(slot, areas_.at(TopologyLevel::rack)[static_cast<std::size_t>(rack)].nodes, slices, trace)) return true;
+        if (fill_nodes(slot, areas_.at(TopologyLevel::rack)[static_cast<std::size_t>(rack)].nodes, slices,
+                       trace))
+            return true;
     return fill_nodes(slot, wide.loose, slices, trace);
 }
 
 // Books tentatively as many of the waiting tasks as there is room for; true when that is all of them. Without
 // a trace only the room counts: no plugin is asked.
-bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes, std::vector<Slices>& slices, Trace* trace) {
+bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes, std::vector<Slices>& slices,
+                              Trace* trace) {
     const Shape& shape = shapes_.at(slot.shape);
     const auto wanted = static_cast<std::size_t>(slot.waiting);
     const bool alone = shape.own_tasks_matter();
-    const auto look_at = [&](int n) { return Look(shape, cluster_, n, When::now, alone ? own_tasks_[static_cast<std::size_t>(n)] : 0); };
+    const auto look_at = [&](int n) {
+        return Look(shape, cluster_, n, When::now, alone ? own_tasks_[static_cast<std::size_t>(n)] : 0);
+    };
     std::vector<Verdict> verdicts(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        if (bounds_[static_cast<std::size_t>(nodes[i])].tasks > 0 || trace) verdicts[i] = judge_.verdict(slot.shape, look_at(nodes[i]));
+        if (bounds_[static_cast<std::size_t>(nodes[i])].tasks > 0 || trace)
+            verdicts[i] = judge_.verdict(slot.shape, look_at(nodes[i]));
     looked_ += static_cast<int>(nodes.size());
     if (trace && slices.empty()) {
         *trace = {};
@@ -106,13 +118,15 @@ bool Engine::Impl::fill_nodes(const JobSlot& slot, const std::vector<int>& nodes
             else if (verdicts[i].filter != absent)
                 ++lacks[verdicts[i].filter];
         }
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return verdicts[a].level > verdicts[b].level; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](auto a, auto b) { return verdicts[a].level > verdicts[b].level; });
         for (std::size_t i = 0; i < std::min(order.size(), trace->best.size()); ++i)
             trace->best[i] = {nodes[order[i]], verdicts[order[i]].level};
         std::size_t at = 0;
         for (std::size_t f = 0; f < lacks.size() && at < trace->lacks.size(); ++f)
             if (lacks[f] > 0) trace->lacks[at++] = {static_cast<std::int32_t>(f), lacks[f]};
-        if (ranking_of(shape.policy) == Ranking::weighted) trace->written = std::make_shared<DecisionTrace>(words(*trace));
+        if (ranking_of(shape.policy) == Ranking::weighted)
+            trace->written = std::make_shared<DecisionTrace>(words(*trace));
     }
     const auto best_by_policy = [&] {
         std::size_t best = nodes.size();
@@ -159,8 +173,8 @@ void Engine::Impl::give_back(const JobSlot& slot, std::vector<Slices>& slices, s
     slices.clear();
 }
 
-// "No rack holds all 8 tasks: the best, rack r3, has room for 6." Only where that is what it waits for: with room for none, what the
-// nodes lack says more.
+// "No rack holds all 8 tasks: the best, rack r3, has room for 6." Only where that is what it waits for: with
+// room for none, what the nodes lack says more.
 bool Engine::Impl::explain_topology(const JobSlot& slot, Why& out) {
     const Shape& shape = shapes_.at(slot.shape);
     if (!shape.topology.required) return false;
@@ -171,20 +185,25 @@ bool Engine::Impl::explain_topology(const JobSlot& slot, Why& out) {
         out.summary = std::move(summary);
         out.holders.clear();
         for (auto& requirement : out.requirements) requirement.binding = false;
-        out.requirements.push_back({"topology", "tasks", static_cast<double>(slot.waiting), static_cast<double>(best),
-                                    static_cast<double>(slot.waiting), std::move(where), 0, true});
+        out.requirements.push_back({"topology", "tasks", static_cast<double>(slot.waiting),
+                                    static_cast<double>(best), static_cast<double>(slot.waiting),
+                                    std::move(where), 0, true});
         return true;
     };
     areas_.refresh(cluster_);
     refresh_bounds(slot.shape);
     const auto areas = areas_for(slot, level, true);
     if (areas.empty() && areas_.at(level).empty())
-        return bind("No node says in which " + kind + " it stands (label " + std::string(Areas::label(level)) + ").", 0, {});
+        return bind(
+            "No node says in which " + kind + " it stands (label " + std::string(Areas::label(level)) + ").",
+            0, {});
     count_own_tasks(slot);
     std::size_t most = 0;
     int where = -1;
     for (const int area : areas) {
-        if (bound(areas_.at(level)[static_cast<std::size_t>(area)].nodes) <= static_cast<std::int64_t>(most)) break;  // the others have no more
+        // the others have no more
+        if (bound(areas_.at(level)[static_cast<std::size_t>(area)].nodes) <= static_cast<std::int64_t>(most))
+            break;
         const auto mark = cluster_.mark();
         std::vector<Slices> slices;
         slices.reserve(static_cast<std::size_t>(slot.waiting));
@@ -198,12 +217,13 @@ bool Engine::Impl::explain_topology(const JobSlot& slot, Why& out) {
         const int home = areas_.of(level, first_held(slot));
         if (home < 0) return false;
         const auto words = area_words(level, areas_.at(level)[static_cast<std::size_t>(home)]);
-        return bind("Its other tasks stand in " + words + ", which has room for " + std::to_string(most) + " of " +
-                        count_words(slot.waiting, "waiting task.", "waiting tasks."),
+        return bind("Its other tasks stand in " + words + ", which has room for " + std::to_string(most) +
+                        " of " + count_words(slot.waiting, "waiting task.", "waiting tasks."),
                     most, areas_.at(level)[static_cast<std::size_t>(home)].name);
     }
     const Area& best = areas_.at(level)[static_cast<std::size_t>(where)];
-    return bind("No " + kind + " holds all " + tasks + ": the best, " + area_words(level, best) + ", has room for " + std::to_string(most) + ".",
+    return bind("No " + kind + " holds all " + tasks + ": the best, " + area_words(level, best) +
+                    ", has room for " + std::to_string(most) + ".",
                 most, best.name);
 }
 
@@ -213,8 +233,9 @@ Result<void> Engine::Impl::check_topology(const JobSpec& spec, const Shape& shap
     areas_.refresh(cluster_);
     const std::string kind(name_of(level));
     if (areas_.at(level).empty())
-        return fail(Code::unsatisfiable, "no node says in which " + kind + " it stands", "topology.level",
-                    "label the nodes with " + std::string(Areas::label(level)) + ", or leave topology.required out");
+        return fail(
+            Code::unsatisfiable, "no node says in which " + kind + " it stands", "topology.level",
+            "label the nodes with " + std::string(Areas::label(level)) + ", or leave topology.required out");
     std::int64_t most = -1;
     const Area* best = nullptr;
     for (const Area& area : areas_.at(level)) {
@@ -223,8 +244,9 @@ Result<void> Engine::Impl::check_topology(const JobSpec& spec, const Shape& shap
         if (most >= spec.tasks) return {};
     }
     return fail(Code::unsatisfiable,
-                "no " + kind + " could hold its " + std::to_string(spec.tasks) + " tasks even when empty; the largest, " +
-                    area_words(level, *best) + ", holds " + std::to_string(most),
+                "no " + kind + " could hold its " + std::to_string(spec.tasks) +
+                    " tasks even when empty; the largest, " + area_words(level, *best) + ", holds " +
+                    std::to_string(most),
                 "topology.level", "fewer or smaller tasks, a wider level, or topology.required: false");
 }
 

@@ -10,8 +10,8 @@ constexpr std::size_t gains_kept = 1 << 16;
 }  // namespace
 
 // The tenant was charged before, in the same step as its quota was checked.
-void Engine::Impl::hold(JobSlot& slot, int t, Slices&& slices, std::uint64_t fact, Instant started, Booked booked,
-                        std::uint64_t decision) {
+void Engine::Impl::hold(JobSlot& slot, int t, Slices&& slices, std::uint64_t fact, Instant started,
+                        Booked booked, std::uint64_t decision) {
     TaskSlot& task = slot.tasks[static_cast<std::size_t>(t)];
     if (task.life == TaskSlot::Life::waiting) --slot.waiting;
     task.life = TaskSlot::Life::held;

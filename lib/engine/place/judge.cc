@@ -39,7 +39,8 @@ int Judge::fixed_filter(const Look& look) {
     const auto rows = filter::table();
     for (const auto position : filter::in_order()) {
         const auto& row = *rows[position];
-        if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look)) return position;
+        if (row.kind == filter::Kind::fixed && is_asked(look.shape, position) && !row.passes(look))
+            return position;
     }
     return -1;
 }
@@ -66,7 +67,8 @@ int Judge::filter_failed(const Look& look, bool known_fixed) {
 
 Verdict Judge::verdict(int position, const Look& look, bool known_fixed) const {
     if (!look.node.present) return {-1, absent};
-    if (const int failed = filter_failed(look, known_fixed); failed >= 0) return {-1, static_cast<std::uint8_t>(failed)};
+    if (const int failed = filter_failed(look, known_fixed); failed >= 0)
+        return {-1, static_cast<std::uint8_t>(failed)};
     switch (ranking_of(look.shape.policy)) {
         case Ranking::weighted: return {score_of(look)};
         case Ranking::ordered: return {fit_level(look).value};
@@ -85,8 +87,10 @@ Level Judge::level(int position, int n, const Room& room, const CardRoom* cards)
     const CardNeed* need = type < 0 ? nullptr : &asked.need(cluster_, type);
     const auto count = cluster_.node(n).cards.size();
     if (ranking_of(asked.policy) == Ranking::ordered)
-        return fit_level(asked, need, type < 0 ? 0 : cluster_.card_limit(cluster_.type(type).memory), room, cards, count);
-    const bool room_beside = asked.cpu <= (asked.cards > 0 ? room.cpu : room.cpu_only) && asked.memory <= room.memory;
+        return fit_level(asked, need, type < 0 ? 0 : cluster_.card_limit(cluster_.type(type).memory), room,
+                         cards, count);
+    const bool room_beside =
+        asked.cpu <= (asked.cards > 0 ? room.cpu : room.cpu_only) && asked.memory <= room.memory;
     const Mask fitting = asked.cards > 0 ? fitting_cards(*need, room, cards, count) : 0;
     if (!room_beside || (asked.cards > 0 && fitting == 0)) return {};  // plain shapes want one card at most
     return pricing_.level(position, asked, n, room, cards, fitting);

@@ -19,15 +19,18 @@ struct Verdict {
 
 class Judge {
   public:
-    Judge(const Cluster& cluster, const Shapes& shapes, Pricing& pricing) : cluster_(cluster), shapes_(shapes), pricing_(pricing) {}
+    Judge(const Cluster& cluster, const Shapes& shapes, Pricing& pricing)
+        : cluster_(cluster), shapes_(shapes), pricing_(pricing) {}
 
     const Cluster& cluster() const { return cluster_; }
     const Shape& shape(int position) const { return shapes_.at(position); }
 
-    // The first filter of what the node is that it fails; -1 when it passes them all. The same for the standing ones.
+    // The first filter of what the node is that it fails; -1 when it passes them all. The same for the
+    // standing ones.
     static int fixed_filter(const Look& look);
     static int standing_filter(const Look& look);
-    // The first filter of all, -1 when the node fits. `known_fixed`: the filters of what the node is were passed before.
+    // The first filter of all, -1 when the node fits. `known_fixed`: the filters of what the node is were
+    // passed before.
     static int filter_failed(const Look& look, bool known_fixed = false);
     static bool fits(const Look& look) { return look.node.present && filter_failed(look) < 0; }
     Verdict verdict(int shape, const Look& look, bool known_fixed = false) const;

@@ -1,6 +1,6 @@
 // The levels of all nodes for one shape, under a tree of maxima. A node that changed is looked at again when
-// the shape is next asked about, not before. Where a bound on a level is much cheaper than the level, the bound
-// is in its place until it is on top.
+// the shape is next asked about, not before. Where a bound on a level is much cheaper than the level, the
+// bound is in its place until it is on top.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +31,15 @@ class Levels {
         cards_.assign(nodes, -1);
         stale_ = false;
     }
-    // All that it fits on is to be looked at again, for it is worth something else there now; whether it fits is
-    // as it was.
+    // All that it fits on is to be looked at again, for it is worth something else there now; whether it fits
+    // is as it was.
     void outdate() { stale_ = true; }
     void put(std::size_t rank, Level level) {
         tree_.put(rank, level.value), cards_[rank] = static_cast<std::int8_t>(level.card);
     }
     void climb() { tree_.climb(), stale_ = false; }
-    // Looks at these nodes again, and at what is out of date: `level_of` gives the level of a node, or a bound.
-    // Gives how many those were. `fetch_node` asks what that reads of the memory, some nodes ahead.
+    // Looks at these nodes again, and at what is out of date: `level_of` gives the level of a node, or a
+    // bound. Gives how many those were. `fetch_node` asks what that reads of the memory, some nodes ahead.
     template <class LevelOf, class FetchNode>
     int settle(const Cluster& cluster, std::span<const int> due, LevelOf level_of, FetchNode fetch_node);
 
@@ -73,7 +73,8 @@ int Levels::settle(const Cluster& cluster, std::span<const int> due, LevelOf lev
             if (tree_.at(rank) >= 0) tree_.put(rank, look(cluster.by_name()[rank], rank));
         tree_.climb();
     }
-    const bool many = due.size() > cards_.size() / 32;  // the whole tree anew is sooner done than so many paths
+    // the whole tree anew is sooner done than so many paths
+    const bool many = due.size() > cards_.size() / 32;
     constexpr std::size_t ahead = 8;
     const auto rank_of = [&](std::size_t i) { return static_cast<std::size_t>(cluster.rank(due[i])); };
     for (std::size_t i = 0; i < due.size(); ++i) {

@@ -100,7 +100,8 @@ std::int64_t Look::card_memory_free(std::size_t c) const {
 
 std::int64_t Look::card_left(std::size_t c) const {
     const auto compute = std::max<std::int64_t>(0, 1000 - card(c).compute);
-    if (const Partitions* cut = partitions(c)) return std::min(compute, cut->largest(slots(c)) * 1000 / cut->rows.back().memory);
+    if (const Partitions* cut = partitions(c))
+        return std::min(compute, cut->largest(slots(c)) * 1000 / cut->rows.back().memory);
     const auto total = cluster.card_limit(card_memory(c));
     const auto free = card(c).exclusive > 0 ? 0 : std::max<std::int64_t>(0, total - card(c).memory);
     return total > 0 ? std::min(compute, free * 1000 / total) : compute;
@@ -108,8 +109,7 @@ std::int64_t Look::card_left(std::size_t c) const {
 
 bool Look::domain_holds(std::size_t d) const {
     const Domain& part = node.domains[d];
-    return shape.cpu <= part.cpu - domain(d).cpu &&
-           shape.memory <= part.memory - domain(d).memory &&
+    return shape.cpu <= part.cpu - domain(d).cpu && shape.memory <= part.memory - domain(d).memory &&
            shape.bandwidth <= part.bandwidth - domain(d).bandwidth;
 }
 
@@ -124,8 +124,7 @@ bool Look::disk_serves(std::size_t k) const {
 
 bool Look::disk_holds(std::size_t k) const {
     const DiskUnit& unit = node.disks[k];
-    return shape.disk_size <= unit.size - disk(k).size &&
-           shape.disk_iops <= unit.iops - disk(k).iops &&
+    return shape.disk_size <= unit.size - disk(k).size && shape.disk_iops <= unit.iops - disk(k).iops &&
            shape.disk_bandwidth <= unit.bandwidth - disk(k).bandwidth;
 }
 
@@ -161,8 +160,8 @@ bool choose_strictly(const Look& look, Choice& out) {
         const Mask here = look.cards.load & look.node.cards_in(static_cast<int>(d));
         const auto pick = pick_cards(look, here);
         if (!pick) continue;
-        const auto left = (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu -
-                          look.domain(d).cpu;
+        const auto left =
+            (std::int64_t{std::popcount(here)} << 40) + look.node.domains[d].cpu - look.domain(d).cpu;
         if (left >= least) continue;
         least = left;
         out.cards = pick->cards;
@@ -187,9 +186,7 @@ bool choose_freely(const Look& look, Choice& out) {
     if (look.shape.bandwidth == 0) return true;
     bool all = false;
     for (std::size_t d = 0; d < look.node.domains.size(); ++d) {
-        if (look.shape.bandwidth >
-            look.node.domains[d].bandwidth - look.domain(d).bandwidth)
-            continue;
+        if (look.shape.bandwidth > look.node.domains[d].bandwidth - look.domain(d).bandwidth) continue;
         const bool holds = look.domain_holds(d);
         if (out.domain < 0 || (holds && !all)) out.domain = static_cast<int>(d), all = holds;
     }
@@ -210,7 +207,8 @@ const std::optional<Choice>& Look::choice() const {
 
 CardSlice Look::slice(std::size_t c) const {
     CardSlice out = need(c).slice(c);
-    if (out.partition >= 0) out.start = static_cast<std::int8_t>(partitions(c)->start_for(out.partition, slots(c)));
+    if (out.partition >= 0)
+        out.start = static_cast<std::int8_t>(partitions(c)->start_for(out.partition, slots(c)));
     return out;
 }
 
@@ -233,7 +231,8 @@ Slices Look::slices() const {
         out.disk_size = shape.disk_size, out.disk_iops = shape.disk_iops,
         out.disk_bandwidth = shape.disk_bandwidth;
     out.node_exclusive = shape.node.exclusive;
-    if (shape.cards > 0) pick_cores(node, books, shape.cpu, parts.domain >= 0 ? parts.domain : parts.home, out);
+    if (shape.cards > 0)
+        pick_cores(node, books, shape.cpu, parts.domain >= 0 ? parts.domain : parts.home, out);
     return out;
 }
 

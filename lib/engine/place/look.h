@@ -13,7 +13,7 @@ struct CardMasks {
     Mask model = 0, capability = 0, precision = 0, size = 0, inference = 0;  // of the hardware
     Mask healthy = 0;
     Mask memory = 0, whole = 0, compute = 0, slots = 0;  // of what is free now
-    Mask watermark = 0, load = 0;                         // of what is really used
+    Mask watermark = 0, load = 0;                        // of what is really used
 };
 
 // Which parts of the node the task would get.
@@ -25,8 +25,8 @@ struct Choice {
     bool linked = false;  // its cards reach each other through NVLink
 };
 
-// Whether the node is looked at as it is, as it may be later (what is booked counts, what is measured does not), or as it would be with
-// nothing on it and nothing wrong with it.
+// Whether the node is looked at as it is, as it may be later (what is booked counts, what is measured does
+// not), or as it would be with nothing on it and nothing wrong with it.
 enum class When { now, later, empty };
 
 struct Look {
@@ -45,20 +45,33 @@ struct Look {
     const Settings& settings() const { return cluster.settings(); }
     // What is used of this node, and of its cards, domains and disks.
     const NodeUse& use() const { return books.nodes[static_cast<std::size_t>(n)]; }
-    const CardUse& card(std::size_t c) const { return books.cards[static_cast<std::size_t>(node.cards_at) + c]; }
-    const DomainUse& domain(std::size_t d) const { return books.domains[static_cast<std::size_t>(node.domains_at) + d]; }
-    const DiskUse& disk(std::size_t k) const { return books.disks[static_cast<std::size_t>(node.disks_at) + k]; }
-    const CardNeed& need(std::size_t c) const { return shape.need(cluster, node.mixed ? node.cards[c].type : node.card_type); }
-    std::int64_t card_memory(std::size_t c) const { return node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory; }
+    const CardUse& card(std::size_t c) const {
+        return books.cards[static_cast<std::size_t>(node.cards_at) + c];
+    }
+    const DomainUse& domain(std::size_t d) const {
+        return books.domains[static_cast<std::size_t>(node.domains_at) + d];
+    }
+    const DiskUse& disk(std::size_t k) const {
+        return books.disks[static_cast<std::size_t>(node.disks_at) + k];
+    }
+    const CardNeed& need(std::size_t c) const {
+        return shape.need(cluster, node.mixed ? node.cards[c].type : node.card_type);
+    }
+    std::int64_t card_memory(std::size_t c) const {
+        return node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory;
+    }
 
     std::int64_t cpu_free() const;  // for this shape: CPU-only work leaves the pre-processing reserve alone
     std::int64_t memory_free() const;
-    std::int64_t bandwidth_free_max() const;  // in the best domain
+    std::int64_t bandwidth_free_max() const;             // in the best domain
     std::int64_t card_memory_free(std::size_t c) const;  // that slices of this shape may declare
     Slots slots(std::size_t c) const { return books.slots[static_cast<std::size_t>(node.cards_at) + c]; }
     // What the cards that are cut into instances are; null for one that is not.
-    const Partitions* partitions(std::size_t c) const { return node.mixed ? node.partitions[c].get() : nullptr; }
-    std::int64_t card_left(std::size_t c) const;  // thousandths of its limit: the lesser of compute and memory
+    const Partitions* partitions(std::size_t c) const {
+        return node.mixed ? node.partitions[c].get() : nullptr;
+    }
+    // thousandths of its limit: the lesser of compute and memory
+    std::int64_t card_left(std::size_t c) const;
     bool domain_holds(std::size_t d) const;
     bool disk_serves(std::size_t k) const;  // by what it is
     bool disk_holds(std::size_t k) const;   // by what is free

@@ -22,7 +22,8 @@ TEST_F(Place, whole_cards_are_shared_with_nobody) {
     node(make_node("n1", 2));
     const auto plan = run({a_job("a").gpus(1000), a_job("b").gpus(1000).at(1), a_job("c").gpus(1000).at(2)});
     ASSERT_EQ(plan.placements.size(), 2u);
-    EXPECT_NE(allocation_of(engine, plan, "a")->gpus[0].index, allocation_of(engine, plan, "b")->gpus[0].index);
+    EXPECT_NE(allocation_of(engine, plan, "a")->gpus[0].index,
+              allocation_of(engine, plan, "b")->gpus[0].index);
     EXPECT_TRUE(allocation_of(engine, plan, "a")->gpus[0].exclusive);
     EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].memory.value, 40960);
     EXPECT_EQ(allocation_of(engine, plan, "c"), nullptr);
@@ -249,7 +250,8 @@ TEST_F(Place, policies_pack_or_spread) {
     EXPECT_FALSE(wide.contains(*packed.begin()));
 }
 
-// What a queue weighs itself counts, for its jobs alone; what it does not name stays its policy's, or the settings'.
+// What a queue weighs itself counts, for its jobs alone; what it does not name stays its policy's, or the
+// settings'.
 TEST_F(Place, a_queue_has_weights_of_its_own) {
     node(make_node("n1", 4));
     node(make_node("n2", 4));
@@ -264,7 +266,15 @@ TEST_F(Place, a_queue_has_weights_of_its_own) {
         EXPECT_TRUE(trace && !trace->candidates.empty());
         return trace->candidates.at(0);
     };
-    const PlacementWeights load_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 0, .interconnect = 0, .load = 7, .numa = 0};
+    const PlacementWeights load_alone{.capacity = 0,
+                                      .disk = 0,
+                                      .fit = 0,
+                                      .fragmentation = 0,
+                                      .gpu_thrift = 0,
+                                      .health = 0,
+                                      .interconnect = 0,
+                                      .load = 7,
+                                      .numa = 0};
     auto cards = load_alone, cores = load_alone;
     cards.w_cpu = cards.w_mem = cards.w_disk = 0;
     cores.w_gpu = cores.w_mem = cores.w_disk = 0;
@@ -279,7 +289,8 @@ TEST_F(Place, a_queue_has_weights_of_its_own) {
     EXPECT_GT(goes_to({.fit = 100, .load = 0}).terms.size(), 2u);
 }
 
-// Data that is preferred draws a job of any queue to where most of it is; what is required keeps it away from everywhere else.
+// Data that is preferred draws a job of any queue to where most of it is; what is required keeps it away from
+// everywhere else.
 TEST_F(Place, jobs_go_to_their_data) {
     add_queue(engine, "near", Policy::affinity);
     add_queue(engine, "wide", Policy::spread);
@@ -290,9 +301,11 @@ TEST_F(Place, jobs_go_to_their_data) {
     node(some);
     node(all);
     int next = 0;
-    const auto goes_to = [&](const std::string& queue, std::vector<std::string> datasets, std::vector<std::string> models, DataLocality how) {
+    const auto goes_to = [&](const std::string& queue, std::vector<std::string> datasets,
+                             std::vector<std::string> models, DataLocality how) {
         auto job = a_job("j" + std::to_string(next++)).gpus(1000).queue(queue);
-        job.spec.datasets = std::move(datasets), job.spec.models = std::move(models), job.spec.data_locality = how;
+        job.spec.datasets = std::move(datasets), job.spec.models = std::move(models),
+        job.spec.data_locality = how;
         const auto trace = engine.would_place(job, noon);
         return trace->candidates.empty() ? std::string() : trace->candidates[0].node;
     };
@@ -312,7 +325,8 @@ TEST_F(Place, jobs_go_to_their_data) {
         for (const auto& term : candidate.terms)
             if (term.name == "dataset_locality") parts[candidate.node] = term.value;
     EXPECT_EQ(parts, (std::map<std::string, double>{{"n1", 0}, {"n2", 0.5}, {"n3", 1}}));
-    for (const auto& term : trace->candidates[0].terms) EXPECT_NE(term.name, "model_cache") << "it names no model";
+    for (const auto& term : trace->candidates[0].terms)
+        EXPECT_NE(term.name, "model_cache") << "it names no model";
 }
 
 TEST_F(Place, a_cache_that_changes_leaves_what_runs_and_what_was_measured_alone) {
@@ -356,7 +370,15 @@ TEST_F(Place, warm_cards_and_nodes_with_faults_come_last) {
     }
     engine.apply(LoadSampled{"n2", warm});
     engine.apply(LoadSampled{"n3", cool});
-    const PlacementWeights health_alone{.capacity = 0, .disk = 0, .fit = 0, .fragmentation = 0, .gpu_thrift = 0, .health = 1, .interconnect = 0, .load = 0, .numa = 0};
+    const PlacementWeights health_alone{.capacity = 0,
+                                        .disk = 0,
+                                        .fit = 0,
+                                        .fragmentation = 0,
+                                        .gpu_thrift = 0,
+                                        .health = 1,
+                                        .interconnect = 0,
+                                        .load = 0,
+                                        .numa = 0};
     engine.apply(QueueSet{{.name = "wide", .policy = Policy::spread, .weights = health_alone}});
     const auto trace = engine.would_place(a_job("a").gpus(1000).queue("wide"), noon);
     ASSERT_EQ(trace->candidates.size(), 3u);

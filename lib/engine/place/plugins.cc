@@ -15,7 +15,8 @@ NodeBook Engine::Impl::book_now(int n) const {
     out.memory_used = Bytes(use.memory);
     out.tasks = use.tasks;
     for (std::size_t d = 0; d < node.domains.size(); ++d)
-        out.bandwidth_used += BytesPerSecond(books.domains[static_cast<std::size_t>(node.domains_at) + d].bandwidth);
+        out.bandwidth_used +=
+            BytesPerSecond(books.domains[static_cast<std::size_t>(node.domains_at) + d].bandwidth);
     for (std::size_t k = 0; k < node.disks.size(); ++k) {
         const DiskUse& disk = books.disks[static_cast<std::size_t>(node.disks_at) + k];
         out.disk_used += Bytes(disk.size);
@@ -47,8 +48,8 @@ Spot Engine::Impl::ask_plugins(const JobSlot& slot, std::span<const Slices> befo
     }
 }
 
-Spot Engine::Impl::ask_about(const JobSlot& slot, std::span<const Slices> before, std::span<const Spot> spots, std::span<const HookUse> uses,
-                             Trace& trace) {
+Spot Engine::Impl::ask_about(const JobSlot& slot, std::span<const Slices> before, std::span<const Spot> spots,
+                             std::span<const HookUse> uses, Trace& trace) {
     const Shape& shape = shapes_.at(slot.shape);
     std::vector<NodeBook> books;
     std::vector<NodeView> views;

@@ -81,7 +81,8 @@ TEST_P(Asked, each_task_of_a_gang_is_asked_about_with_those_before_it) {
     EXPECT_EQ(opinion.neighbours, 2);
 }
 
-// A gang that is to stand in one rack: its tasks go where the plugin wants them there, and to another rack where it wants none in this one.
+// A gang that is to stand in one rack: its tasks go where the plugin wants them there, and to another rack
+// where it wants none in this one.
 TEST_P(Asked, each_task_of_a_gang_placed_by_level_is_asked_about) {
     for (int i = 0; i < 4; ++i) {
         auto node = make_node("r" + std::to_string(i), 4);
@@ -97,7 +98,8 @@ TEST_P(Asked, each_task_of_a_gang_placed_by_level_is_asked_about) {
     engine.apply(JobAdded{gang("a")});
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 1u);
-    for (const auto& [task, allocation] : engine.allocations(plan.placements[0])) EXPECT_EQ(allocation.node, "r3");
+    for (const auto& [task, allocation] : engine.allocations(plan.placements[0]))
+        EXPECT_EQ(allocation.node, "r3");
     EXPECT_EQ(opinion.neighbours, 2);
     const auto trace = engine.words(plan.placements[0].trace);
     EXPECT_EQ(trace.candidates.at(0).terms.back().name, "plugin opinion");

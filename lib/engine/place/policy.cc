@@ -21,8 +21,8 @@ struct Preset {
     std::array<Weight, 11> weights;  // none: a weight of 0
 };
 
-// The policies that add weighted terms up; what each wants most stands first. The others order by one thing after the other (place/level.h) or
-// learn (place/pricing.h).
+// The policies that add weighted terms up; what each wants most stands first. The others order by one thing
+// after the other (place/level.h) or learn (place/pricing.h).
 // clang-format off
 constexpr Preset presets[] = {
     {Policy::binpack,  {{{"load", 6}, {"fragmentation", 3}, {"gpu_thrift", 3}, {"interconnect", 2}, {"dataset_locality", 2}, {"model_cache", 2},
@@ -35,7 +35,8 @@ constexpr Preset presets[] = {
 // clang-format on
 
 const Preset& preset_of(Policy policy) {
-    const auto row = std::find_if(std::begin(presets), std::end(presets), [&](const Preset& preset) { return preset.policy == policy; });
+    const auto row = std::find_if(std::begin(presets), std::end(presets),
+                                  [&](const Preset& preset) { return preset.policy == policy; });
     CRATER_CHECK(row != std::end(presets), "the policy adds no weighted terms up");
     return *row;
 }
@@ -73,7 +74,8 @@ std::span<const double> usual_weights(Policy policy) {
     static const auto all = [] {
         std::map<Policy, std::vector<double>> out;
         for (const auto& preset : presets)
-            for (const auto* score : score::table()) out[preset.policy].push_back(score->asked ? 0 : weight_in(preset, score->name));
+            for (const auto* score : score::table())
+                out[preset.policy].push_back(score->asked ? 0 : weight_in(preset, score->name));
         return out;
     }();
     return all.at(preset_of(policy).policy);
@@ -85,7 +87,8 @@ std::vector<double> weights_of(Policy policy, const PlacementWeights& own, const
     for (const auto* score : score::table()) {
         const auto row = std::find_if(std::begin(own_weights), std::end(own_weights),
                                       [&](const OwnWeight& w) { return w.score == score->name; });
-        CRATER_CHECK(row != std::end(own_weights), "no queue can weigh the score " + std::string(score->name));
+        CRATER_CHECK(row != std::end(own_weights),
+                     "no queue can weigh the score " + std::string(score->name));
         const bool concerns = !score->asked || score->asked(shape);
         out.push_back(concerns ? (own.*row->weight).value_or(weight_in(preset, score->name)) : 0);
     }

@@ -191,7 +191,8 @@ Level Pricing::level(int position, const Shape& shape, int n, const Room& room, 
     return {rating.level / 2 + (known.free.cards.empty() ? no_gpu_bonus : 0)};
 }
 
-std::int32_t Pricing::bound(int position, const Shape& shape, int n, const Room& room, const CardRoom* cards) {
+std::int32_t Pricing::bound(int position, const Shape& shape, int n, const Room& room,
+                            const CardRoom* cards) {
     Learner& by = learner(Policy::price);
     if (!by.prices->priced() || (shape.cards > 0 && type_of(room.card_type) < 0)) return INT32_MAX;
     const auto at = static_cast<std::size_t>(n);

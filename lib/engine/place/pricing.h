@@ -44,7 +44,8 @@ class Pricing {
     std::int32_t bound(int position, const Shape& shape, int node, const Room& room, const CardRoom* cards);
     void fetch_bound(int node) const {
         const auto& seen = learner(Policy::price).seen;
-        if (static_cast<std::size_t>(node) < seen.size()) __builtin_prefetch(&seen[static_cast<std::size_t>(node)]);
+        if (static_cast<std::size_t>(node) < seen.size())
+            __builtin_prefetch(&seen[static_cast<std::size_t>(node)]);
     }
 
     // All that was learned, and back. Errors: the text is not what `save` wrote; nothing changes then.

@@ -174,7 +174,9 @@ bool is_sound(const price::Learned& learned) {
         if (!is_demand({good.cards, good.milli, 0, {}})) return false;
     for (const int companion : learned.scarce)
         if (companion < 0 || companion >= price::companions) return false;
-    if (learned.priced_at < 0 || learned.priced_at > learned.arrivals || learned.targets_at > learned.arrivals) return false;
+    if (learned.priced_at < 0 || learned.priced_at > learned.arrivals ||
+        learned.targets_at > learned.arrivals)
+        return false;
     if (!learned.goods.empty() && learned.priced_at == 0) return false;
     if (learned.cards < 0 || learned.cards > cluster_cards_most) return false;
     return (learned.goods.empty() || !learned.scarce.empty()) && learned.idle_max >= 1 &&

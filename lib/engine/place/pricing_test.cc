@@ -91,7 +91,8 @@ TEST(Pricing, a_text_whose_counts_cannot_be_is_as_good_as_none) {
     for (std::string word; in >> word;) words.push_back(word);
     const auto taken = [&](std::size_t from_end, const std::string& value) {
         std::string text;
-        for (std::size_t i = 0; i < words.size(); ++i) text += (i + from_end == words.size() ? value : words[i]) + " ";
+        for (std::size_t i = 0; i < words.size(); ++i)
+            text += (i + from_end == words.size() ? value : words[i]) + " ";
         Engine engine;
         add_nodes(engine, false);
         QueueSpec queue;
@@ -100,10 +101,12 @@ TEST(Pricing, a_text_whose_counts_cannot_be_is_as_good_as_none) {
         engine.apply(Remembered{text});
         return engine.learned().starts_with(text + "\n");
     };
-    // From the end: no prices of the other policy, version, turnover, departed, arrived, targets_at, priced_at, arrivals, cards.
+    // From the end: no prices of the other policy, version, turnover, departed, arrived, targets_at,
+    // priced_at, arrivals, cards.
     EXPECT_TRUE(taken(1, words.back()));
     EXPECT_TRUE(taken(7, words[words.size() - 7]));
-    for (const std::size_t count : {std::size_t{7}, std::size_t{8}, std::size_t{9}}) EXPECT_FALSE(taken(count, "-1000")) << count;
+    for (const std::size_t count : {std::size_t{7}, std::size_t{8}, std::size_t{9}})
+        EXPECT_FALSE(taken(count, "-1000")) << count;
     EXPECT_FALSE(taken(7, "0")) << "there are prices";
     EXPECT_FALSE(taken(7, "1000000")) << "more than arrived";
     EXPECT_FALSE(taken(9, "9000000000000000")) << "cards";
@@ -119,7 +122,8 @@ TEST(Pricing, a_plan_tells_when_something_worth_storing_was_learned) {
         if (engine.pass(noon).learned) told.push_back(i);
         engine.apply(JobRemoved{"j" + std::to_string(i)});
     }
-    EXPECT_EQ(told, (std::vector<int>{25, 50, 100, 200, 400, 800, 1600})) << "ever more rarely while as much leaves as comes";
+    EXPECT_EQ(told, (std::vector<int>{25, 50, 100, 200, 400, 800, 1600}))
+        << "ever more rarely while as much leaves as comes";
 }
 
 TEST(Pricing, a_node_with_cards_of_several_types_is_still_used) {

@@ -10,7 +10,8 @@ namespace {
 
 void measure_amounts(const Node& node, const NodeUse& use, Room& room) {
     room.cpu = std::max<std::int64_t>(0, node.cpu - use.cpu);
-    room.cpu_only = std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
+    room.cpu_only =
+        std::max<std::int64_t>(0, std::min(room.cpu, node.cpu - node.preprocessing - use.cpu_only));
     room.memory = std::max<std::int64_t>(0, node.memory - use.memory);
 }
 
@@ -26,14 +27,16 @@ void measure_cards(const Cluster& cluster, int n, Mask these, Room& room, CardRo
         CardRoom& out = cards[c];
         out = {};
         if (!(open >> c & 1) || use.exclusive > 0) continue;
-        const auto total = cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
+        const auto total =
+            cluster.card_limit(node.mixed ? cluster.type(node.cards[c].type).memory : node.card_memory);
         const auto compute = std::max(0, 1000 - use.compute);
         const auto memory = std::max<std::int64_t>(0, total - use.memory);
         if (use.tasks == 0 && compute == 1000) room.idle |= Mask{1} << c;
         if (use.tasks >= tasks_max) continue;
         out.memory = static_cast<std::int32_t>(std::min<std::int64_t>(memory, INT32_MAX));
         out.compute = static_cast<std::int16_t>(compute);
-        out.left = static_cast<std::int16_t>(total == memory ? compute : std::min<std::int64_t>(compute, memory * 1000 / total));
+        out.left = static_cast<std::int16_t>(
+            total == memory ? compute : std::min<std::int64_t>(compute, memory * 1000 / total));
     }
     room.card_memory = -1;
     room.card_compute = 0;

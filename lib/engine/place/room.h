@@ -1,6 +1,6 @@
-// What is free of a node, packed for the index: a cache line or two where the books have rows of many amounts. Derived from the books, the
-// hardware and the live load; never asked to be exact about what it leaves out (disks, domains, links): a node it turns down cannot
-// serve, a node it lets pass is looked at.
+// What is free of a node, packed for the index: a cache line or two where the books have rows of many
+// amounts. Derived from the books, the hardware and the live load; never asked to be exact about what it
+// leaves out (disks, domains, links): a node it turns down cannot serve, a node it lets pass is looked at.
 #pragma once
 
 #include <array>

@@ -5,12 +5,13 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::uint64_t seat_kept = 4096;  // a seat not used for so many questions may be given to another shape
-constexpr std::uint8_t stands = 254;      // no standing filter turns the node away
+// a seat not used for so many questions may be given to another shape
+constexpr std::uint64_t seat_kept = 4096;
+constexpr std::uint8_t stands = 254;  // no standing filter turns the node away
 
 }  // namespace
 
-// ---- seats ---------------------------------------------------------------------------------------------------------------------
+// ---- seats ------------------------------------------------------------------------------------------------
 
 // A free one, a new one, or that of a shape nobody has asked about for long.
 std::optional<std::size_t> Seats::free_seat() const {
@@ -35,7 +36,8 @@ std::optional<std::size_t> Seats::seat_for(int shape) {
     if (seats_[*seat]) seat_of_[static_cast<std::size_t>(seats_[*seat]->shape)] = -1;
     seats_[*seat] = std::make_unique<Seat>();
     seats_[*seat]->shape = shape;
-    if (seat_of_.size() <= static_cast<std::size_t>(shape)) seat_of_.resize(static_cast<std::size_t>(shape) + 1, -1);
+    if (seat_of_.size() <= static_cast<std::size_t>(shape))
+        seat_of_.resize(static_cast<std::size_t>(shape) + 1, -1);
     seat_of_[static_cast<std::size_t>(shape)] = static_cast<std::int16_t>(*seat);
     built_ = false;
     return seat;
@@ -60,12 +62,13 @@ void Seats::forget() {
 
 void Seats::levels_changed() { stale_ = true; }
 
-// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do the rooms and the index
-// when there is but a new seat.
+// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do
+// the rooms and the index when there is but a new seat.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
     const bool reordered = layout_ != cluster_.layout();
-    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) || entries_.size() != nodes;
+    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) ||
+                      entries_.size() != nodes;
     layout_ = cluster_.layout();
     types_ = static_cast<std::size_t>(cluster_.type_count());
     const auto needs = [&](auto need_of) {
@@ -86,9 +89,12 @@ void Seats::build() {
                 return need.fails == CardNeed::nothing ? need_of(shape, need) : 0;
             });
         };
-        cards_[t].idle.build(of_type([](const Shape& shape, const CardNeed& need) { return need.whole ? shape.cards : 0; }));
-        cards_[t].memory.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.room(); }));
-        cards_[t].compute.build(of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.compute; }));
+        cards_[t].idle.build(
+            of_type([](const Shape& shape, const CardNeed& need) { return need.whole ? shape.cards : 0; }));
+        cards_[t].memory.build(
+            of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.room(); }));
+        cards_[t].compute.build(
+            of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.compute; }));
     }
     for (auto& seat : seats_)
         if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
@@ -117,7 +123,9 @@ void Seats::build() {
 bool Seats::is_square(const Shape& shape) const {
     for (int t = 0; shape.cards > 0 && t < cluster_.type_count(); ++t) {
         const CardNeed& need = shape.need(cluster_, t);
-        if (need.fails == CardNeed::nothing && !engine::is_square(need, cluster_.card_limit(cluster_.type(t).memory))) return false;
+        if (need.fails == CardNeed::nothing &&
+            !engine::is_square(need, cluster_.card_limit(cluster_.type(t).memory)))
+            return false;
     }
     return true;
 }
@@ -127,7 +135,8 @@ void Seats::fill(std::size_t s) {
     Seat& seat = *seats_[s];
     const Shape& shape = judge_.shape(seat.shape);
     seat.plain = is_plain(shape) && ranking_of(shape.policy) != Ranking::weighted;
-    seat.indexed = seat.plain && ranking_of(shape.policy) == Ranking::ordered && mixed_ == 0 && is_square(shape);
+    seat.indexed =
+        seat.plain && ranking_of(shape.policy) == Ranking::ordered && mixed_ == 0 && is_square(shape);
     seat.standing.assign(entries_.size(), absent);
     seat.standing_count.fill(0);
     seat.turned_away = 0;
@@ -146,14 +155,16 @@ void Seats::fill(std::size_t s) {
     if (!seat.indexed) doors_.renew(s);
 }
 
-// ---- nodes ---------------------------------------------------------------------------------------------------------------------
+// ---- nodes ------------------------------------------------------------------------------------------------
 
 void Seats::sync() {
-    if (!built_ || layout_ != cluster_.layout() || types_ != static_cast<std::size_t>(cluster_.type_count())) return build();
+    if (!built_ || layout_ != cluster_.layout() || types_ != static_cast<std::size_t>(cluster_.type_count()))
+        return build();
     const auto end = cluster_.changes_end();
     if (synced_ == end) return;
     if (synced_ < cluster_.changes_begin() || end - synced_ > entries_.size()) {
-        for (int n = 0; n < cluster_.size(); ++n) entries_[static_cast<std::size_t>(n)].booked = ~Mask{0}, refresh(n, false);
+        for (int n = 0; n < cluster_.size(); ++n)
+            entries_[static_cast<std::size_t>(n)].booked = ~Mask{0}, refresh(n, false);
     } else {
         for (auto at = synced_; at < end; ++at) {
             if (end - synced_ > 1) fetch(cluster_.change(at));
@@ -188,13 +199,15 @@ void Seats::refresh(int n, bool anew) {
     } else {
         entry.counted = cluster_.node(n).present;
         if (entry.counted) census(entry.has, entry.room.card_type, 1);
-        if (entry.counted && entry.room.mixed && mixed_ == 0) forget();  // the index cannot hold it: all seats keep trees from now on
+        // the index cannot hold it: all seats keep trees from now on
+        if (entry.counted && entry.room.mixed && mixed_ == 0) forget();
         if (entry.condition != cluster_.condition(n))
             for (std::size_t s = 0; s < seats_.size(); ++s)
                 if (seats_[s] && !seats_[s]->standing.empty()) stand(s, n);
     }
     if (treed_.any()) doors_.set(n, room_for(entry), changed, treed_);
-    fit_.set(cluster_, n, entry.room, {card_rooms_.data() + entry.cards_at, entry.cards}, entry.counted, same_cards);
+    fit_.set(cluster_, n, entry.room, {card_rooms_.data() + entry.cards_at, entry.cards}, entry.counted,
+             same_cards);
     entry.version = version;
     entry.condition = cluster_.condition(n);
 }

@@ -66,8 +66,8 @@ Level Seats::level_on(const Seat& seat, int n) const {
     return {verdict.level, verdict.card};
 }
 
-// Whether a node that the index names fits and leaves so much over: it is named for its cores and for each of its cards, but may lack
-// the rest, and the card may not be the one it would give.
+// Whether a node that the index names fits and leaves so much over: it is named for its cores and for each of
+// its cards, but may lack the rest, and the card may not be the one it would give.
 bool Seats::has_left(const Shape& shape, const Entry& entry, std::size_t left) const {
     const Room& room = entry.room;
     if (shape.cpu > (shape.cards > 0 ? room.cpu : room.cpu_only) || shape.memory > room.memory) return false;
@@ -94,7 +94,8 @@ Spot Seats::best(int shape, int& looked, Trace* trace) {
     if (!seat) return scan(shape, looked, trace);
     seats_[*seat]->used_at = clock_;
     if (trace) record_lacks(*seat, *trace);
-    if (seats_[*seat]->indexed) return trace ? from_index(*seat, looked, *trace) : first_from_index(*seat, looked);
+    if (seats_[*seat]->indexed)
+        return trace ? from_index(*seat, looked, *trace) : first_from_index(*seat, looked);
     settle(*seat, looked);
     Seat& asked = *seats_[*seat];
     const auto found = [&](int n) { return ++looked, level_on(asked, n); };
@@ -110,7 +111,8 @@ bool Seats::take(int shape, const Spot& spot, Slices& out) const {
     if (seat < 0 || !seats_[static_cast<std::size_t>(seat)]->plain) return false;
     const Room& room = entries_[static_cast<std::size_t>(spot.node)].room;
     if (room.mixed) return false;
-    slices_of_room(judge_.shape(shape), cluster_, spot.node, room, card_rooms_.data() + cluster_.node(spot.node).cards_at, spot.card, out);
+    slices_of_room(judge_.shape(shape), cluster_, spot.node, room,
+                   card_rooms_.data() + cluster_.node(spot.node).cards_at, spot.card, out);
     return true;
 }
 
@@ -141,7 +143,8 @@ std::vector<Spot> Seats::top(int shape, std::size_t count, int& looked) {
         return out;
     }
     settle(*s, looked);
-    seat.levels.best(cluster_, count, [&](int n) { return ++looked, level_on(seat, n); }, out);
+    seat.levels.best(
+        cluster_, count, [&](int n) { return ++looked, level_on(seat, n); }, out);
     return out;
 }
 
@@ -194,8 +197,8 @@ Spot Seats::first_from_index(std::size_t s, int& looked) const {
     return winner;
 }
 
-// The next five are looked for a while, not for ever. Nodes are taken from the index some at a time, so that what is read of them is on
-// its way before the first is looked at.
+// The next five are looked for a while, not for ever. Nodes are taken from the index some at a time, so that
+// what is read of them is on its way before the first is looked at.
 Spot Seats::from_index(std::size_t s, int& looked, Trace& trace) const {
     struct Named {
         int node;

@@ -1,4 +1,5 @@
-// The index against a look at every node: whatever happened before, the node it names is the best by level and then by name.
+// The index against a look at every node: whatever happened before, the node it names is the best by level
+// and then by name.
 #include "place/seats.h"
 
 #include <set>
@@ -13,14 +14,18 @@ namespace {
 using namespace testing;
 
 struct Yard {
-    Yard(std::uint64_t seed, bool one_type, bool mixed, double overcommit) : rng(seed), cluster(Settings{.memory_overcommit_ratio = overcommit}) {
+    Yard(std::uint64_t seed, bool one_type, bool mixed, double overcommit)
+        : rng(seed), cluster(Settings{.memory_overcommit_ratio = overcommit}) {
         shapes.gone = [this](int shape) { seats.leave(shape), pricing.leave(shape); };
         pricing.use(Policy::price);
         pricing.use(Policy::fragmentation);
         for (int n = 0; n < 12; ++n) {
             const bool small = !one_type && n % 3 == 0;
-            NodeInventory node = make_node("n" + std::to_string(n), n % 5 == 4 ? 0 : small ? 2 : 4, n % 2 + 1, small ? 16384 : 40960,
-                                           small ? "t4" : "a100-pcie-40gb");
+            NodeInventory node = make_node("n" + std::to_string(n),
+                                           n % 5 == 4 ? 0
+                                           : small    ? 2
+                                                      : 4,
+                                           n % 2 + 1, small ? 16384 : 40960, small ? "t4" : "a100-pcie-40gb");
             put_data(node);
             if (mixed && n == 5) node.gpus[1].model = "t4";
             cluster.set_node(std::make_shared<const NodeInventory>(node));
@@ -48,16 +53,21 @@ struct Yard {
                 job.spec.resources.gpu.compute = MilliGpu(static_cast<std::int64_t>(1 + rng.below(10)) * 100);
         }
         if (rng.below(6) == 0) job.spec.numa_binding_policy = NumaPolicy::strict;
-        if (rng.below(6) == 0) job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
+        if (rng.below(6) == 0)
+            job.spec.resources.disk.size = Bytes(static_cast<std::int64_t>(rng.below(3000)) * gib);
         if (rng.below(5) == 0) {
             job.spec.datasets = {"b", rng.below(2) ? "a" : "b"};
             job.spec.data_locality = static_cast<DataLocality>(rng.below(2));
         }
         job.spec.prefer_low_utilization = rng.below(10) == 0;
         PlacementWeights weights;
-        if (rng.below(3) == 0) weights.fit = static_cast<double>(rng.below(9)), weights.load = 0.5, weights.w_cpu = static_cast<double>(rng.below(2));
-        return make_shape(job.spec, policy, cluster,
-                          {.overcommit = cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0, .weights = &weights});
+        if (rng.below(3) == 0)
+            weights.fit = static_cast<double>(rng.below(9)), weights.load = 0.5,
+            weights.w_cpu = static_cast<double>(rng.below(2));
+        return make_shape(
+            job.spec, policy, cluster,
+            {.overcommit = cluster.overcommits() ? 1000 + 100 * static_cast<std::int64_t>(rng.below(3)) : 0,
+             .weights = &weights});
     }
 
     // All nodes it fits on, best first.
@@ -67,7 +77,8 @@ struct Yard {
             const Verdict verdict = judge.verdict(shape, Look(shapes.at(shape), cluster, n));
             if (verdict.fits()) out.push_back({n, verdict.level});
         }
-        std::stable_sort(out.begin(), out.end(), [](const Spot& a, const Spot& b) { return a.level > b.level; });
+        std::stable_sort(out.begin(), out.end(),
+                         [](const Spot& a, const Spot& b) { return a.level > b.level; });
         return out;
     }
 
@@ -76,23 +87,28 @@ struct Yard {
             case 2: {
                 NodeInventory inventory = *cluster.node(node()).inventory;
                 put_data(inventory);
-                cluster.set_cache(cluster.find(inventory.name), std::make_shared<const NodeInventory>(inventory));
+                cluster.set_cache(cluster.find(inventory.name),
+                                  std::make_shared<const NodeInventory>(inventory));
                 break;
             }
             case 3: {
                 NodeSample sample{.at = {1}};
                 const int n = node();
                 for (const auto& gpu : cluster.node(n).inventory->gpus)
-                    sample.gpus.push_back({.index = gpu.index, .utilization_percent = static_cast<double>(rng.below(100)),
-                                           .temperature_celsius = static_cast<double>(60 + rng.below(40)),
-                                           .memory_used = Mebibytes(static_cast<std::int64_t>(rng.below(82000)))});
+                    sample.gpus.push_back(
+                        {.index = gpu.index,
+                         .utilization_percent = static_cast<double>(rng.below(100)),
+                         .temperature_celsius = static_cast<double>(60 + rng.below(40)),
+                         .memory_used = Mebibytes(static_cast<std::int64_t>(rng.below(82000)))});
                 cluster.set_sample(n, sample);
                 break;
             }
             case 0: cluster.set_flags(node(), rng.below(2) == 0, false); break;
             case 1: {
                 NodeInventory inventory = *cluster.node(node()).inventory;
-                if (!inventory.gpus.empty() && held.empty()) inventory.gpus[0].healthy ^= true, cluster.set_node(std::make_shared<const NodeInventory>(inventory));
+                if (!inventory.gpus.empty() && held.empty())
+                    inventory.gpus[0].healthy ^= true,
+                        cluster.set_node(std::make_shared<const NodeInventory>(inventory));
                 break;
             }
             case 4: {  // a node comes, of a kind that may be new, or one goes for a while
@@ -102,7 +118,8 @@ struct Yard {
                     if (std::none_of(held.begin(), held.end(), on_it)) cluster.remove_node(n);
                 } else if (rng.below(4) == 0) {
                     const auto types = cluster.type_count();
-                    cluster.set_node(std::make_shared<const NodeInventory>(make_node(name, 4, 1, 81920, "a100-sxm4-80gb")));
+                    cluster.set_node(std::make_shared<const NodeInventory>(
+                        make_node(name, 4, 1, 81920, "a100-sxm4-80gb")));
                     if (types != cluster.type_count()) pricing.forget(), seats.levels_changed();
                 }
                 break;
@@ -128,7 +145,8 @@ struct Yard {
 void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
     Yard yard(seed, one_type, mixed, overcommit);
     std::vector<int> known;
-    for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread, Policy::binpack, Policy::affinity})
+    for (const Policy policy : {Policy::best_fit, Policy::price, Policy::fragmentation, Policy::spread,
+                                Policy::binpack, Policy::affinity})
         for (int i = 0; i < 8; ++i) known.push_back(yard.shapes.take(yard.any_shape(policy)));
     for (int step = 0; step < 400; ++step) {
         const auto at = static_cast<std::size_t>(yard.rng.below(known.size()));
@@ -145,7 +163,8 @@ void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
         const Spot found = yard.seats.best(shape, looked, step % 2 ? &trace : nullptr);
         const auto all = yard.looked_for(shape);
         const Spot wanted = all.empty() ? Spot{} : all.front();
-        ASSERT_EQ(found.node, wanted.node) << "seed " << seed << " step " << step << " levels " << found.level << " " << wanted.level;
+        ASSERT_EQ(found.node, wanted.node)
+            << "seed " << seed << " step " << step << " levels " << found.level << " " << wanted.level;
         ASSERT_EQ(found.level, wanted.level) << "seed " << seed << " step " << step;
         if (step % 2) {
             ASSERT_EQ(trace.best[0].node, found.node);
@@ -157,7 +176,8 @@ void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
             // The index of `best_fit` looks for the next ones a while, the trees find them.
             const bool finds_all = ranking_of(yard.shapes.at(shape).policy) != Ranking::ordered;
             for (std::size_t i = 0; finds_all && i < std::min(all.size(), trace.best.size()); ++i) {
-                ASSERT_EQ(trace.best[i].node, all[i].node) << "seed " << seed << " step " << step << " place " << i;
+                ASSERT_EQ(trace.best[i].node, all[i].node)
+                    << "seed " << seed << " step " << step << " place " << i;
                 ASSERT_EQ(trace.best[i].level, all[i].level) << "seed " << seed << " step " << step;
             }
         }
@@ -167,7 +187,9 @@ void run(std::uint64_t seed, bool one_type, bool mixed, double overcommit = 1) {
             ASSERT_TRUE(look.choice()) << "the card that was chosen can be had";
             if (Slices taken; yard.seats.take(shape, found, taken)) {
                 const auto job = yard.rng.below(1000);
-                ASSERT_EQ(placement_fact(job, 0, look.node, taken), placement_fact(job, 0, look.node, look.slices())) << "seed " << seed;
+                ASSERT_EQ(placement_fact(job, 0, look.node, taken),
+                          placement_fact(job, 0, look.node, look.slices()))
+                    << "seed " << seed;
                 ASSERT_EQ(taken.cpu_only, look.slices().cpu_only);
             }
             // Some bookings are only tried.
@@ -193,7 +215,8 @@ TEST(Seats, name_the_best_node_among_cards_of_several_types) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, false));
 }
 TEST(Seats, name_the_best_node_where_memory_is_overcommitted_and_queues_differ_in_how_much) {
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, seed % 2 == 0, seed % 4 == 1, 1.2));
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+        ASSERT_NO_FATAL_FAILURE(run(seed, seed % 2 == 0, seed % 4 == 1, 1.2));
 }
 TEST(Seats, name_the_best_node_where_one_has_cards_of_several_types) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) ASSERT_NO_FATAL_FAILURE(run(seed, false, true));
@@ -219,7 +242,8 @@ TEST(Thresholds, find_the_index_of_any_amount_among_near_and_far_needs) {
     thresholds.build(needs);
     for (const auto need : needs)
         for (const auto amount : {need - 1, need, need + 1, -need, need * 1000}) {
-            const auto covered = std::count_if(needs.begin(), needs.end(), [&](std::int64_t other) { return other <= amount; });
+            const auto covered = std::count_if(needs.begin(), needs.end(),
+                                               [&](std::int64_t other) { return other <= amount; });
             EXPECT_EQ(thresholds.index(amount), covered) << amount;
         }
     thresholds.build(std::vector<std::int64_t>{0, 0});

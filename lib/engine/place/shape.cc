@@ -62,7 +62,8 @@ std::shared_ptr<const WantedData> read_data(const JobSpec& spec) {
     if (spec.datasets.empty() && spec.models.empty()) return nullptr;
     auto out = std::make_shared<WantedData>();
     out->required = spec.data_locality == DataLocality::required;
-    const auto take = [](DataKind kind, const std::vector<std::string>& ids, std::vector<std::string>& names, DataKeys& keys) {
+    const auto take = [](DataKind kind, const std::vector<std::string>& ids, std::vector<std::string>& names,
+                         DataKeys& keys) {
         names = ids;
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -73,7 +74,8 @@ std::shared_ptr<const WantedData> read_data(const JobSpec& spec) {
     return out;
 }
 
-// Only terms can weigh what a job would rather have: where its queue's policy has none, the policy that is about that decides.
+// Only terms can weigh what a job would rather have: where its queue's policy has none, the policy that is
+// about that decides.
 Policy policy_for(const Shape& shape, Policy of_queue) {
     const bool prefers = shape.low_utilization || (shape.data && !shape.data->required);
     return prefers && ranking_of(of_queue) != Ranking::weighted ? Policy::affinity : of_queue;
@@ -107,13 +109,16 @@ std::string key_of(const Shape& s) {
 
 // Whether an inference task asks for more of the card than it may.
 bool too_much_for_inference(const Shape& s, const Settings& settings, const CardType& card) {
-    if (!s.inference || (s.gpu_memory >= card.memory && s.gpu_memory > 0)) return false;  // a whole card by name is one
-    const double asked = s.gpu_memory > 0 ? static_cast<double>(s.gpu_memory) / static_cast<double>(std::max<std::int64_t>(1, card.nominal))
+    // a whole card by name is one
+    if (!s.inference || (s.gpu_memory >= card.memory && s.gpu_memory > 0)) return false;
+    const double asked = s.gpu_memory > 0 ? static_cast<double>(s.gpu_memory) /
+                                                static_cast<double>(std::max<std::int64_t>(1, card.nominal))
                                           : static_cast<double>(s.part) / 1000;
     return asked > settings.inference_max_gpu_fraction;
 }
 
-// The smallest instance that has what is asked for; the largest for a whole card. Its compute is its own: a cap by nature.
+// The smallest instance that has what is asked for; the largest for a whole card. Its compute is its own: a
+// cap by nature.
 CardNeed instance_for(const Shape& s, const CardType& card, bool whole, CardNeed need) {
     const auto& partitions = *card.partitions;
     const auto memory = s.gpu_memory > 0 ? s.gpu_memory : card.nominal * s.part / 1000;
@@ -164,11 +169,10 @@ CardNeed need_of(const Shape& s, const Cluster& cluster, const CardType& card) {
                                     : std::min(card.memory, round_up(s.gpu_memory, granule));
     need.capped = s.compute_cap > 0;
     need.compute =
-        need.capped ? s.compute_cap
-        : s.part < 1000
-            ? s.part
-            : // Weights add up to one card when memory adds up to the most that it may.
-              std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, limit), 1, 1000);
+        need.capped     ? s.compute_cap
+        : s.part < 1000 ? s.part
+                        :  // Weights add up to one card when memory adds up to the most that it may.
+            std::clamp<std::int64_t>(need.memory * 1000 / std::max<std::int64_t>(1, limit), 1, 1000);
     need.step = static_cast<std::uint8_t>(left_step(need, limit));
     if (too_much_for_inference(s, settings, card)) return fails(CardNeed::inference_part);
     return need;
@@ -198,7 +202,8 @@ Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, con
     shape.inference = infer_type(spec) == JobType::inference;
     shape.node = spec.node;
     shape.tolerations = spec.tolerations;
-    if (around.maintenance) shape.length = minutes_up(spec.time_limit.count() > 0 ? spec.time_limit : spec.duration);
+    if (around.maintenance)
+        shape.length = minutes_up(spec.time_limit.count() > 0 ? spec.time_limit : spec.duration);
     if (cluster.crowds().concerned(around.crowd)) {
         shape.crowd = around.crowd;
         shape.crowd_apart = cluster.crowds().apart(around.crowd, around.crowd);

@@ -20,19 +20,24 @@ struct CardNeed {
     bool known = false;
     Fails fails = nothing;
     bool whole = false, capped = false;
-    std::uint8_t step = 0;  // that a card must have left for it at least (place/level.h)
+    std::uint8_t step = 0;       // that a card must have left for it at least (place/level.h)
     std::int8_t partition = -1;  // of a card that is cut into instances: the row of its table
     std::int64_t memory = 0, compute = 0;
     std::int64_t limit = 0;   // what slices of the card may add up to, for this shape
     std::int64_t beyond = 0;  // and how much more others may take: not for this shape
     std::int64_t room() const { return memory + beyond; }  // what must be left of the card's limit
     CardSlice slice(std::size_t card) const {
-        return {.card = static_cast<std::int16_t>(card), .exclusive = whole, .capped = capped,
-                .compute = static_cast<std::int16_t>(compute), .partition = partition, .memory = memory};
+        return {.card = static_cast<std::int16_t>(card),
+                .exclusive = whole,
+                .capped = capped,
+                .compute = static_cast<std::int16_t>(compute),
+                .partition = partition,
+                .memory = memory};
     }
 };
 
-// What a queue says of weights itself, and what that and the terms that concern the shape make of its policy's.
+// What a queue says of weights itself, and what that and the terms that concern the shape make of its
+// policy's.
 struct OwnWeights {
     PlacementWeights given;
     std::vector<double> terms;
@@ -61,15 +66,16 @@ struct Shape {
     std::vector<Toleration> tolerations;
     std::shared_ptr<const WantedData> data;  // null: it names none
     bool low_utilization = false;
-    std::int64_t length = 0;  // minutes it may run (minutes_up); 0: not said, or no node has maintenance ahead
-    int crowd = -1;           // when anybody could be in its way
+    // minutes it may run (minutes_up); 0: not said, or no node has maintenance ahead
+    std::int64_t length = 0;
+    int crowd = -1;            // when anybody could be in its way
     bool crowd_apart = false;  // two jobs of this crowd share no node
     bool spread_tasks = false;
     Topology topology;
     bool image = false;
     NumaPolicy numa = NumaPolicy::best_effort;
     Policy policy = Policy::best_fit;
-    std::int64_t overcommit = 0;  // its queue's own ratio in thousandths; 0: as all
+    std::int64_t overcommit = 0;                    // its queue's own ratio in thousandths; 0: as all
     std::shared_ptr<const OwnWeights> own_weights;  // null: the usual ones of its policy
     // Of a weighted policy, in the order of score::table(): its preset, or within own_weights.
     std::span<const double> weights;
@@ -94,8 +100,8 @@ struct Shape {
 // What a shape takes over from the jobs and nodes around it.
 struct Around {
     int crowd = -1;
-    bool maintenance = false;     // some node has it ahead
-    std::int64_t overcommit = 0;  // of the queue, in thousandths; 0: as all
+    bool maintenance = false;                   // some node has it ahead
+    std::int64_t overcommit = 0;                // of the queue, in thousandths; 0: as all
     const PlacementWeights* weights = nullptr;  // of the queue
 };
 Shape make_shape(const JobSpec& spec, Policy policy, const Cluster& cluster, const Around& around);

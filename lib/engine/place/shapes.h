@@ -33,7 +33,8 @@ class Shapes {
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<int> free_;
     std::unordered_map<std::string, int> positions_;
-    std::deque<std::pair<int, std::uint64_t>> unused_;  // since when, the longest first; out of date when it was used again
+    // since when, the longest first; out of date when it was used again
+    std::deque<std::pair<int, std::uint64_t>> unused_;
     std::size_t unused_count_ = 0;
     std::uint64_t clock_ = 0;
 };

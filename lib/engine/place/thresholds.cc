@@ -19,7 +19,9 @@ void Thresholds::build(std::span<const std::int64_t> needs) {
     most_ = needs_.empty() ? INT64_MIN : needs_.back();
     for (shift_ = 0; !needs_.empty() && most_ >> shift_ >= static_cast<std::int64_t>(steps);) ++shift_;
     for (std::size_t step = 0; step < steps; ++step)
-        first_[step] = static_cast<std::uint16_t>(std::upper_bound(needs_.begin(), needs_.end(), static_cast<std::int64_t>(step) << shift_) - needs_.begin());
+        first_[step] = static_cast<std::uint16_t>(
+            std::upper_bound(needs_.begin(), needs_.end(), static_cast<std::int64_t>(step) << shift_) -
+            needs_.begin());
 
     // A seat nobody has taken needs nothing: it is in every set.
     met_.assign(needs_.size() + 1, SeatSet::all());
@@ -28,7 +30,8 @@ void Thresholds::build(std::span<const std::int64_t> needs) {
     blocks_.assign(needs_.size() / block + 1, 0);
     for (std::size_t seat = 0; seat < needs.size(); ++seat) {
         if (needs[seat] <= 0) continue;
-        at_[seat] = static_cast<std::uint16_t>(std::upper_bound(needs_.begin(), needs_.end(), needs[seat]) - needs_.begin());
+        at_[seat] = static_cast<std::uint16_t>(std::upper_bound(needs_.begin(), needs_.end(), needs[seat]) -
+                                               needs_.begin());
         for (std::size_t i = 0; i < at_[seat]; ++i) met_[i].remove(seat);
     }
 }

@@ -1,5 +1,6 @@
-// Which of up to 256 requests a given amount is enough for, as one lookup: the distinct needs in order, and for each the set of
-// requests that need no more. Beside it, how many nodes have how much, so that the number of nodes that lack it is a sum.
+// Which of up to 256 requests a given amount is enough for, as one lookup: the distinct needs in order, and
+// for each the set of requests that need no more. Beside it, how many nodes have how much, so that the number
+// of nodes that lack it is a sum.
 #pragma once
 
 #include <algorithm>
@@ -55,12 +56,12 @@ class Thresholds {
 
   private:
     static constexpr std::size_t steps = 512;
-    std::vector<std::int64_t> needs_;     // distinct, ascending
-    std::int64_t most_ = INT64_MIN;       // the last of them
-    int shift_ = 0;                       // amounts below it fall into steps of this many bits
+    std::vector<std::int64_t> needs_;           // distinct, ascending
+    std::int64_t most_ = INT64_MIN;             // the last of them
+    int shift_ = 0;                             // amounts below it fall into steps of this many bits
     std::array<std::uint16_t, steps> first_{};  // by step: needs at or below its begin
-    std::vector<SeatSet> met_;            // by index: who is served
-    std::vector<std::uint16_t> at_;       // by seat: the least index that serves it
+    std::vector<SeatSet> met_;                  // by index: who is served
+    std::vector<std::uint16_t> at_;             // by seat: the least index that serves it
     static constexpr std::size_t block = 16;
     std::vector<int> nodes_;   // by index
     std::vector<int> blocks_;  // sums of so many of them

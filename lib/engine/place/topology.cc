@@ -13,7 +13,9 @@ std::string text_of(const NodeInventory& inventory, std::string_view label) {
     return it == inventory.labels.end() ? std::string() : it->second;
 }
 
-std::int64_t times(std::int64_t free, std::int64_t need) { return need > 0 ? std::max<std::int64_t>(0, free) / need : bound_max; }
+std::int64_t times(std::int64_t free, std::int64_t need) {
+    return need > 0 ? std::max<std::int64_t>(0, free) / need : bound_max;
+}
 
 std::int64_t card_bound(const Shape& shape, const Cluster& cluster, const Node& node) {
     const CardUse* used = cluster.used().cards.data() + node.cards_at;
@@ -27,15 +29,18 @@ std::int64_t card_bound(const Shape& shape, const Cluster& cluster, const Node& 
         if (need.whole)
             parts += used[c].tasks == 0;
         else
-            parts += std::max<std::int64_t>(0, std::min({times(1000 - used[c].compute, need.compute), tasks_max - used[c].tasks,
-                                                         times(cluster.type(card.type).memory - used[c].memory, need.memory)}));
+            parts += std::max<std::int64_t>(
+                0, std::min({times(1000 - used[c].compute, need.compute), tasks_max - used[c].tasks,
+                             times(cluster.type(card.type).memory - used[c].memory, need.memory)}));
     }
     return parts / shape.cards;
 }
 
 }  // namespace
 
-std::string_view Areas::label(TopologyLevel level) { return level == TopologyLevel::spine ? spine_label : rack_label; }
+std::string_view Areas::label(TopologyLevel level) {
+    return level == TopologyLevel::spine ? spine_label : rack_label;
+}
 
 TopologyLevel Areas::above(TopologyLevel level) {
     switch (level) {
@@ -62,7 +67,8 @@ void Areas::refresh(const Cluster& cluster) {
         const Node& node = cluster.node(n);
         if (!node.present) continue;
         nodes[node.name].nodes = {n};
-        const std::string rack = text_of(*node.inventory, rack_label), spine = text_of(*node.inventory, spine_label);
+        const std::string rack = text_of(*node.inventory, rack_label),
+                          spine = text_of(*node.inventory, spine_label);
         if (!rack.empty()) racks[{rack, spine}].nodes.push_back(n);
         if (spine.empty()) continue;
         spines[spine].nodes.push_back(n);
@@ -91,7 +97,8 @@ std::int64_t room_bound(const Shape& shape, const Cluster& cluster, int n) {
     const NodeUse& use = cluster.used().nodes[static_cast<std::size_t>(n)];
     std::int64_t cpu = node.cpu - use.cpu;
     if (shape.cards == 0) cpu = std::min(cpu, node.cpu - node.preprocessing - use.cpu_only);
-    std::int64_t out = std::min({bound_max, times(cpu, shape.cpu), times(node.memory - use.memory, shape.memory)});
+    std::int64_t out =
+        std::min({bound_max, times(cpu, shape.cpu), times(node.memory - use.memory, shape.memory)});
     if (out > 0 && shape.cards > 0) out = std::min(out, card_bound(shape, cluster, node));
     return shape.spread_tasks ? std::min<std::int64_t>(out, 1) : out;
 }

@@ -1,5 +1,5 @@
-// Where nodes stand: the racks and the spine switches above them, as the labels of the nodes say. Racks of equal name under different
-// spines are different ones; a node without a label stands in none.
+// Where nodes stand: the racks and the spine switches above them, as the labels of the nodes say. Racks of
+// equal name under different spines are different ones; a node without a label stands in none.
 #pragma once
 
 #include <array>
@@ -25,7 +25,10 @@ class Areas {
     void refresh(const Cluster& cluster);
 
     const std::vector<Area>& at(TopologyLevel level) const { return areas_[index(level)]; }  // by name
-    int of(TopologyLevel level, int node) const { return area_of_[index(level)][static_cast<std::size_t>(node)]; }  // -1: none
+    // -1: none
+    int of(TopologyLevel level, int node) const {
+        return area_of_[index(level)][static_cast<std::size_t>(node)];
+    }
 
     // The label that says it, and one level up: none above a spine.
     static std::string_view label(TopologyLevel level);

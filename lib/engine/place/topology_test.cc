@@ -30,7 +30,8 @@ std::set<std::string> racks_of(const Engine& engine, const Plan& plan, const std
     std::set<std::string> out;
     for (const auto& placement : plan.placements)
         if (placement.job == job)
-            for (const auto& [task, allocation] : engine.allocations(placement)) out.insert(allocation.node.substr(0, allocation.node.find('n')));
+            for (const auto& [task, allocation] : engine.allocations(placement))
+                out.insert(allocation.node.substr(0, allocation.node.find('n')));
     return out;
 }
 
@@ -89,7 +90,8 @@ TEST(Topology, a_task_that_starts_again_stays_with_its_gang) {
     ASSERT_EQ(node_of(engine, engine.pass(noon), "b"), "r0n1");
     engine.apply(TaskRequeued{"a", 1});
     EXPECT_TRUE(engine.pass(noon).placements.empty());
-    EXPECT_EQ(engine.why("a", noon)->summary, "Its other tasks stand in rack r0, which has room for 0 of 1 waiting task.");
+    EXPECT_EQ(engine.why("a", noon)->summary,
+              "Its other tasks stand in rack r0, which has room for 0 of 1 waiting task.");
     engine.apply(JobRemoved{"b"});
     EXPECT_EQ(racks_of(engine, engine.pass(noon), "a"), std::set<std::string>{"r0"});
 }
@@ -101,7 +103,8 @@ TEST(Topology, what_no_rack_could_hold_is_refused_at_submit) {
     ASSERT_FALSE(no);
     EXPECT_EQ(no.error().code, Code::unsatisfiable);
     EXPECT_EQ(no.error().field, "topology.level");
-    EXPECT_NE(no.error().message.find("the largest, rack r0, holds 4"), std::string::npos) << no.error().message;
+    EXPECT_NE(no.error().message.find("the largest, rack r0, holds 4"), std::string::npos)
+        << no.error().message;
     EXPECT_TRUE(engine.admit(gang("a", 5, TopologyLevel::rack, false)));
     EXPECT_TRUE(engine.admit(gang("a", 5, TopologyLevel::spine, true)));
     Engine bare;
@@ -115,7 +118,8 @@ TEST(Topology, what_no_rack_could_hold_is_refused_at_submit) {
 TEST(Topology, others_give_way_in_one_rack_for_a_gang_that_needs_one) {
     Engine engine;
     racks(engine, 2, 2);
-    for (int i = 0; i < 4; ++i) engine.apply(JobAdded{a_job("low" + std::to_string(i)).gpus(8000).priority(100).preemptible()});
+    for (int i = 0; i < 4; ++i)
+        engine.apply(JobAdded{a_job("low" + std::to_string(i)).gpus(8000).priority(100).preemptible()});
     ASSERT_EQ(engine.pass(noon).placements.size(), 4U);
     auto high = gang("high", 2, TopologyLevel::rack, true);
     engine.apply(JobAdded{high.priority(800)});
@@ -161,7 +165,8 @@ TEST(AntiAffinity, holds_both_ways_and_for_those_who_came_first) {
     engine.apply(JobAdded{second});
     EXPECT_TRUE(engine.pass(noon).placements.empty());
     const auto why = engine.why("web3", noon);
-    EXPECT_NE(why->rejections.end(), std::find_if(why->rejections.begin(), why->rejections.end(), [](const auto& r) { return r.filter == "anti_affinity"; }));
+    EXPECT_NE(why->rejections.end(), std::find_if(why->rejections.begin(), why->rejections.end(),
+                                                  [](const auto& r) { return r.filter == "anti_affinity"; }));
     engine.apply(JobRemoved{"shy"});
     EXPECT_EQ(node_of(engine, engine.pass(noon), "web3"), away);
 }
@@ -174,9 +179,14 @@ TEST(AntiAffinity, spread_tasks_stand_on_different_nodes) {
     engine.apply(JobAdded{job});
     const auto plan = engine.pass(noon);
     std::set<std::string> nodes;
-    for (const auto& [task, allocation] : engine.allocations(plan.placements.at(0))) nodes.insert(allocation.node);
+    for (const auto& [task, allocation] : engine.allocations(plan.placements.at(0)))
+        nodes.insert(allocation.node);
     EXPECT_EQ(nodes.size(), 3U);
-    EXPECT_FALSE(engine.admit([&] { auto four = job; four.tasks(4); return EngineJob(four); }()));
+    EXPECT_FALSE(engine.admit([&] {
+        auto four = job;
+        four.tasks(4);
+        return EngineJob(four);
+    }()));
 }
 
 TEST(Taints, keep_away_who_does_not_tolerate_them) {
@@ -212,13 +222,15 @@ TEST(Maintenance, nothing_is_placed_that_would_still_run_and_afterwards_all_is) 
     EXPECT_EQ(node_of(engine, plan, "short"), "a");
     EXPECT_EQ(node_of(engine, plan, "unknown"), "a");
     EXPECT_EQ(node_of(engine, plan, "long"), "");
-    EXPECT_NE(engine.why("long", noon)->summary.find("maintenance begins before"), std::string::npos) << engine.why("long", noon)->summary;
+    EXPECT_NE(engine.why("long", noon)->summary.find("maintenance begins before"), std::string::npos)
+        << engine.why("long", noon)->summary;
     ASSERT_TRUE(engine.wake_at());
     EXPECT_EQ(*engine.wake_at(), noon + std::chrono::minutes(90));
 
     engine.apply(JobAdded{a_job("late").gpus(1000)});
     EXPECT_TRUE(engine.pass(noon + std::chrono::minutes(61)).placements.empty());
-    EXPECT_NE(engine.why("late", noon + std::chrono::minutes(61))->summary.find("under maintenance"), std::string::npos);
+    EXPECT_NE(engine.why("late", noon + std::chrono::minutes(61))->summary.find("under maintenance"),
+              std::string::npos);
     plan = engine.pass(noon + std::chrono::minutes(90));
     EXPECT_EQ(node_of(engine, plan, "late"), "a");
     EXPECT_EQ(node_of(engine, plan, "long"), "a");

@@ -7,7 +7,8 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t places_tried = 64;  // nodes that would take a task, beyond which the others are like them
+// nodes that would take a task, beyond which the others are like them
+constexpr std::size_t places_tried = 64;
 constexpr std::int64_t horizon_seconds = 3600;  // for so long what was gathered is counted on to stay so
 
 }  // namespace
@@ -18,7 +19,9 @@ Engine::Impl::Mover::Mover(Impl& engine, Instant now, std::int64_t max_moves, st
 bool Engine::Impl::Mover::movable(const JobSlot& slot) const {
     const Settings& settings = e_.cluster_.settings();
     const Shape& shape = e_.shapes_.at(slot.shape);
-    if (!slot.info.preemptible || slot.stopping || slot.held == 0 || slot.waiting > 0 || slot.info.preemptions >= settings.preemption_budget) return false;
+    if (!slot.info.preemptible || slot.stopping || slot.held == 0 || slot.waiting > 0 ||
+        slot.info.preemptions >= settings.preemption_budget)
+        return false;
     if (shape.own_tasks_matter() || shape.near()) return false;
     return std::all_of(slot.tasks.begin(), slot.tasks.end(), [&](const TaskSlot& task) {
         return task.life == TaskSlot::Life::ended || task.started + settings.min_run_time <= now_;
@@ -27,7 +30,8 @@ bool Engine::Impl::Mover::movable(const JobSlot& slot) const {
 
 std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::make_room(const JobSlot& slot) {
     const Shape& shape = e_.shapes_.at(slot.shape);
-    if (slot.waiting == 0 || slot.held > 0 || shape.own_tasks_matter() || shape.topology.required) return std::nullopt;
+    if (slot.waiting == 0 || slot.held > 0 || shape.own_tasks_matter() || shape.topology.required)
+        return std::nullopt;
     if (e_.tenants_.over(slot.tenant, [&] {
             Amounts amounts = e_.least_amounts(shape);
             for (auto& amount : amounts) amount = saturating_product(amount, slot.waiting);
@@ -63,16 +67,21 @@ bool Engine::Impl::Mover::spent() {
     return true;
 }
 
-// The next task without a place: where there is room, else where one or more jobs are moved away. True ends the search.
+// The next task without a place: where there is room, else where one or more jobs are moved away. True ends
+// the search.
 bool Engine::Impl::Mover::settle(std::size_t at, int lifts) {
-    while (at < homeless_.size() && homeless_[at]->tasks == static_cast<std::int64_t>(homeless_[at]->places.size())) ++at;
+    while (at < homeless_.size() &&
+           homeless_[at]->tasks == static_cast<std::int64_t>(homeless_[at]->places.size()))
+        ++at;
     if (at == homeless_.size()) {
         if (best_ && best_->cost <= cost_) return false;
         best_.emplace();
         best_->cost = cost_;
         for (const auto& one : homeless_) {
-            if (one->job < 0) best_->place = one->places;
-            else best_->moves.push_back({one->job, one->places, e_.cost_of(*one->slot, now_)});
+            if (one->job < 0)
+                best_->place = one->places;
+            else
+                best_->moves.push_back({one->job, one->places, e_.cost_of(*one->slot, now_)});
         }
         return lifted_.empty();
     }
@@ -84,12 +93,15 @@ bool Engine::Impl::Mover::settle(std::size_t at, int lifts) {
         const Survey& survey = e_.surveys_.of(shape, asked, e_.cluster_);
         for (std::size_t rank = 0; rank < survey.size(); ++rank) {
             if (!survey.present(rank)) continue;
-            if (survey.fits(rank)) fitting.push_back(e_.cluster_.by_name()[rank]);
-            else if (first_of(survey.at(rank)).kind == filter::Kind::room) full.push_back(e_.cluster_.by_name()[rank]);
+            if (survey.fits(rank))
+                fitting.push_back(e_.cluster_.by_name()[rank]);
+            else if (first_of(survey.at(rank)).kind == filter::Kind::room)
+                full.push_back(e_.cluster_.by_name()[rank]);
         }
         looks_ += static_cast<std::int64_t>(survey.size()) / 64;
     }
-    // Equal tasks of one job go to the first that takes them: which of the equals goes where is no other plan.
+    // Equal tasks of one job go to the first that takes them: which of the equals goes where is no other
+    // plan.
     const bool first = homeless_[at]->places.empty();
     for (std::size_t i = 0; i < std::min(fitting.size(), places_tried); ++i) {
         if (put(at, fitting[i], lifts)) return true;
@@ -102,14 +114,17 @@ bool Engine::Impl::Mover::settle(std::size_t at, int lifts) {
     return false;
 }
 
-// Moves jobs away from the node until the task fits there. `from`: which of those that hold something there may be lifted next.
+// Moves jobs away from the node until the task fits there. `from`: which of those that hold something there
+// may be lifted next.
 bool Engine::Impl::Mover::settle_on(std::size_t at, int n, int lifts, std::size_t from) {
     const auto& held = e_.held_on_[static_cast<std::size_t>(n)];
     for (std::size_t h = from; h < held.size(); ++h) {
         if (spent()) return true;
         const int v = held[h].job;
-        const bool seen = std::any_of(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(h), [&](const Held& other) { return other.job == v; });
-        if (seen || !movable(e_.job(v)) || std::find(lifted_.begin(), lifted_.end(), v) != lifted_.end()) continue;
+        const bool seen = std::any_of(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(h),
+                                      [&](const Held& other) { return other.job == v; });
+        if (seen || !movable(e_.job(v)) || std::find(lifted_.begin(), lifted_.end(), v) != lifted_.end())
+            continue;
         const auto cost = e_.cost_of(e_.job(v), now_);
         if (best_ && cost_ + cost >= best_->cost) continue;
         const auto mark = e_.cluster_.mark();
@@ -154,7 +169,7 @@ void Engine::Impl::Mover::drop(std::size_t mark) {
     homeless_.pop_back();
 }
 
-// ---- without a job in particular ------------------------------------------------------------------------------------------------
+// ---- without a job in particular --------------------------------------------------------------------------
 
 namespace {
 
@@ -175,15 +190,16 @@ price::Demand demand_of(const Shape& shape, const Cluster& cluster) {
 
 }  // namespace
 
-// One move after the other, each the one that is worth most: the card capacity that the usual mix of tasks can use because of it, for an
-// hour, less what the move costs.
+// One move after the other, each the one that is worth most: the card capacity that the usual mix of tasks
+// can use because of it, for an hour, less what the move costs.
 std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
     const Cluster& cluster = e_.cluster_;
     std::map<int, double> mix;  // by shape: tasks that wait or run
     for (const auto& slot : e_.jobs_)
         if (slot) mix[slot->shape] += static_cast<double>(slot->tasks.size());
     std::vector<price::Arrived> arrived;
-    for (const auto& [shape, count] : mix) arrived.push_back({demand_of(e_.shapes_.at(shape), cluster), count});
+    for (const auto& [shape, count] : mix)
+        arrived.push_back({demand_of(e_.shapes_.at(shape), cluster), count});
     price::Fragmentation measure;
     measure.set_targets(price::typical(arrived));
     const auto unusable = [&](int n) {
@@ -191,7 +207,8 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
         std::array<std::int16_t, cards_per_node_max> left{};
         const Room room = room_of(cluster, n, cards.data());
         const auto count = cluster.node(n).cards.size();
-        for (std::size_t c = 0; c < count; ++c) left[c] = room.idle >> c & 1 ? std::int16_t{1000} : cards[c].left;
+        for (std::size_t c = 0; c < count; ++c)
+            left[c] = room.idle >> c & 1 ? std::int16_t{1000} : cards[c].left;
         price::Amounts amounts{};
         amounts[price::cpu] = room.cpu;
         return room.card_type < 0 ? 0.0 : measure.unusable({room.card_type, {left.data(), count}, amounts});
@@ -207,7 +224,9 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
         for (int v = 0; v < static_cast<int>(e_.jobs_.size()); ++v) {
             if (!e_.jobs_[static_cast<std::size_t>(v)] || spent()) continue;
             const JobSlot& slot = e_.job(v);
-            if (slot.tasks.size() != 1 || !movable(slot) || std::find(moved.begin(), moved.end(), v) != moved.end()) continue;
+            if (slot.tasks.size() != 1 || !movable(slot) ||
+                std::find(moved.begin(), moved.end(), v) != moved.end())
+                continue;
             const Slices& held = slot.tasks.front().slices;
             const auto cost = static_cast<double>(e_.cost_of(slot, now_)) / 1000;
             const auto trial = e_.cluster_.mark();
@@ -228,7 +247,8 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
                 const double gain = gain_here + before_there - unusable(n);
                 e_.cluster_.undo_to(e_.cluster_.mark() - 1);
                 const double worth = gain / 1000 * horizon_seconds - cost;
-                if (worth > best_worth) best_worth = worth, best_gain = gain, best_job = v, best_place = std::move(place);
+                if (worth > best_worth)
+                    best_worth = worth, best_gain = gain, best_job = v, best_place = std::move(place);
             }
             e_.cluster_.undo_to(trial);
         }
@@ -248,10 +268,13 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::Mover::gather() {
     return out;
 }
 
-bool Engine::Impl::Mover::held_nothing(int n) const { return e_.held_on_[static_cast<std::size_t>(n)].empty(); }
+bool Engine::Impl::Mover::held_nothing(int n) const {
+    return e_.held_on_[static_cast<std::size_t>(n)].empty();
+}
 
 // The job named, else the first of those that wait whose plan is worth its cost, else what is worth most.
-std::optional<Engine::Impl::Rearrangement> Engine::Impl::rearrange(const DefragOptions& options, Instant now) {
+std::optional<Engine::Impl::Rearrangement> Engine::Impl::rearrange(const DefragOptions& options,
+                                                                   Instant now) {
     advance(now);
     if (!options.job.empty()) {
         const int position = position_of(options.job);
@@ -263,14 +286,18 @@ std::optional<Engine::Impl::Rearrangement> Engine::Impl::rearrange(const DefragO
     for (const int q : backlog_.in_order())
         for (const auto& [key, members] : backlog_.queue(q).classes) {
             const JobSlot& first = job(members->jobs.begin()->job);
-            if (shapes_.at(first.shape).cards == 0 || first.held > 0 || !first.victims.empty() || !first.pledge.empty()) continue;
+            if (shapes_.at(first.shape).cards == 0 || first.held > 0 || !first.victims.empty() ||
+                !first.pledge.empty())
+                continue;
             if (tried++ == jobs_tried || looks <= 0) break;
             Mover mover(*this, now, options.max_moves, looks / 2);
             auto found = mover.make_room(first);
             looks -= mover.looks();
-            if (found && found->gained * horizon_seconds * 1000 > static_cast<double>(found->cost)) return found;
+            if (found && found->gained * horizon_seconds * 1000 > static_cast<double>(found->cost))
+                return found;
         }
-    return Mover(*this, now, options.max_moves, std::max<std::int64_t>(looks, Mover::search_max / 4)).gather();
+    return Mover(*this, now, options.max_moves, std::max<std::int64_t>(looks, Mover::search_max / 4))
+        .gather();
 }
 
 std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options, Instant now) {
@@ -283,8 +310,10 @@ std::vector<Preemption> Engine::Impl::start_defrag(const DefragOptions& options,
         JobSlot& slot = job(move.job);
         victims.push_back(move.job);
         out.push_back({slot.info.id, who,
-                       "It moves to " + cluster_.node(move.to.front().node).name + " so that what is free lies together" +
-                           (who.empty() ? "" : " and job " + who + " can start") + ": " + std::to_string(move.cost / 1000) + " GPU-seconds of work and restart."});
+                       "It moves to " + cluster_.node(move.to.front().node).name +
+                           " so that what is free lies together" +
+                           (who.empty() ? "" : " and job " + who + " can start") + ": " +
+                           std::to_string(move.cost / 1000) + " GPU-seconds of work and restart."});
         start_move(slot, std::move(move.to));
     }
     if (plan->starts >= 0) wait_for(job(plan->starts), std::move(victims), std::move(plan->place));

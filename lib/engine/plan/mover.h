@@ -1,8 +1,10 @@
-// Moving jobs so that what is free lies together: the fewest moves that let a waiting job start, each to a place that the plan has for it.
+// Moving jobs so that what is free lies together: the fewest moves that let a waiting job start, each to a
+// place that the plan has for it.
 //
-// A move stops a preemptible job, which goes on from its last checkpoint elsewhere. The search tries no move, then one, then two: the first
-// number with which everybody has a place is the fewest, and of the plans with so few the cheapest that was found is taken. A job that moves
-// may push another on. It is exact while it is short (README); beyond so many looks at nodes it takes what it has.
+// A move stops a preemptible job, which goes on from its last checkpoint elsewhere. The search tries no move,
+// then one, then two: the first number with which everybody has a place is the fewest, and of the plans with
+// so few the cheapest that was found is taken. A job that moves may push another on. It is exact while it is
+// short (README); beyond so many looks at nodes it takes what it has.
 #pragma once
 
 #include "engine_impl.h"
@@ -19,8 +21,8 @@ struct Engine::Impl::Rearrangement {
     int starts = -1;            // the job that starts, by position; -1: none in particular
     std::vector<Slices> place;  // where
     std::int64_t cost = 0;
-    double gained = 0;          // cards made usable
-    bool cut = false;           // the search ended early: there may be a shorter plan
+    double gained = 0;  // cards made usable
+    bool cut = false;   // the search ended early: there may be a shorter plan
 };
 
 class Engine::Impl::Mover {

@@ -23,8 +23,11 @@ struct PlanWorld {
             engine.apply(NodeSet{make_node(nodes.back(), static_cast<int>(1 + rng.below(4)))});
         }
         for (int i = 0; i < 30; ++i) {
-            auto job = a_job("j" + std::to_string(i)).at(i).cpu(500 + 500 * static_cast<std::int64_t>(rng.below(10)));
-            if (rng.below(4)) job.gpus(rng.below(2) ? 1000 : 100 * static_cast<std::int64_t>(1 + rng.below(9)));
+            auto job = a_job("j" + std::to_string(i))
+                           .at(i)
+                           .cpu(500 + 500 * static_cast<std::int64_t>(rng.below(10)));
+            if (rng.below(4))
+                job.gpus(rng.below(2) ? 1000 : 100 * static_cast<std::int64_t>(1 + rng.below(9)));
             if (rng.below(6) == 0) job.gpus(1000).tasks(1 + static_cast<std::int64_t>(rng.below(4)));
             job.priority(static_cast<int>(300 + 100 * rng.below(4)));
             if (rng.below(2)) job.preemptible();
@@ -44,7 +47,8 @@ struct PlanWorld {
                 std::erase(waiting, placement.job);
             }
             for (const auto& stop : plan.preemptions) {
-                for (std::int64_t t = 0; t < sizes.at(stop.victim); ++t) engine.apply(TaskFreed{stop.victim, t});
+                for (std::int64_t t = 0; t < sizes.at(stop.victim); ++t)
+                    engine.apply(TaskFreed{stop.victim, t});
                 engine.apply(JobRequeued{stop.victim, 1});
                 std::erase(running, stop.victim);
                 waiting.push_back(stop.victim);
@@ -58,12 +62,15 @@ struct PlanWorld {
 std::string books_text(const Engine& engine) {
     std::string out;
     for (const auto& book : engine.books()) {
-        out += book.node + " " + std::to_string(book.cpu_used.value) + " " + std::to_string(book.memory_used.value) + " " + std::to_string(book.hash);
-        for (const auto& card : book.cards) out += " " + std::to_string(card.memory_used.value) + "/" + std::to_string(card.tasks);
+        out += book.node + " " + std::to_string(book.cpu_used.value) + " " +
+               std::to_string(book.memory_used.value) + " " + std::to_string(book.hash);
+        for (const auto& card : book.cards)
+            out += " " + std::to_string(card.memory_used.value) + "/" + std::to_string(card.tasks);
         out += "\n";
     }
     const auto usage = engine.usage("team");
-    return out + std::to_string(usage.gpu.value) + " " + std::to_string(usage.cpu.value) + " " + std::to_string(usage.jobs);
+    return out + std::to_string(usage.gpu.value) + " " + std::to_string(usage.cpu.value) + " " +
+           std::to_string(usage.jobs);
 }
 
 TEST(Plans, asking_changes_nothing_in_any_state) {
@@ -82,9 +89,14 @@ TEST(Plans, asking_changes_nothing_in_any_state) {
             EXPECT_FALSE(answer->summary.empty());
             EXPECT_EQ(std::stoull(answer->state, nullptr, 16), hash);
         };
-        const EngineJob fresh = a_job("fresh").gpus(1000 * static_cast<std::int64_t>(1 + asked.rng.below(3))).priority(700).at(99);
+        const EngineJob fresh = a_job("fresh")
+                                    .gpus(1000 * static_cast<std::int64_t>(1 + asked.rng.below(3)))
+                                    .priority(700)
+                                    .at(99);
         try_plan(SupposeSubmit{&fresh});
-        if (!asked.waiting.empty()) try_plan(SupposePreempt{asked.any(asked.waiting)}), try_plan(SupposeDefrag{{asked.any(asked.waiting), 4}});
+        if (!asked.waiting.empty())
+            try_plan(SupposePreempt{asked.any(asked.waiting)}),
+                try_plan(SupposeDefrag{{asked.any(asked.waiting), 4}});
         if (!asked.running.empty()) try_plan(SupposePreempt{asked.any(asked.running)});
         try_plan(SupposeDrain{asked.any(asked.nodes), false});
         try_plan(SupposeDrain{asked.any(asked.nodes), true});
@@ -103,10 +115,12 @@ TEST(Plans, asking_changes_nothing_in_any_state) {
         ASSERT_EQ(one.placements.size(), other.placements.size());
         for (std::size_t i = 0; i < one.placements.size(); ++i) {
             EXPECT_EQ(one.placements[i].job, other.placements[i].job);
-            EXPECT_EQ(node_of(asked.engine, one, one.placements[i].job), node_of(left_alone.engine, other, other.placements[i].job));
+            EXPECT_EQ(node_of(asked.engine, one, one.placements[i].job),
+                      node_of(left_alone.engine, other, other.placements[i].job));
         }
         ASSERT_EQ(one.preemptions.size(), other.preemptions.size());
-        for (std::size_t i = 0; i < one.preemptions.size(); ++i) EXPECT_EQ(one.preemptions[i].victim, other.preemptions[i].victim);
+        for (std::size_t i = 0; i < one.preemptions.size(); ++i)
+            EXPECT_EQ(one.preemptions[i].victim, other.preemptions[i].victim);
     }
     EXPECT_GT(answered, 400);
 }
@@ -179,17 +193,19 @@ TEST(Plans, a_quota_says_who_would_start_and_who_would_be_held_back) {
     EXPECT_EQ(more.jobs.at(0).effect, Effect::starts);
     tenant.hard.gpu = MilliGpu(500);
     const auto less = *engine.what_if(SupposeQuota{tenant}, noon);
-    EXPECT_NE(less.summary.find("it is exceeded (1 card held, 0.5 cards allowed)"), std::string::npos) << less.summary;
+    EXPECT_NE(less.summary.find("it is exceeded (1 card held, 0.5 cards allowed)"), std::string::npos)
+        << less.summary;
     EXPECT_TRUE(engine.pass(noon).placements.empty());
 }
 
-// ---- moving jobs ------------------------------------------------------------------------------------------------------------------
+// ---- moving jobs ------------------------------------------------------------------------------------------
 
 TEST(Defrag, moves_one_job_so_that_a_whole_node_is_free) {
     Engine engine;
     for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 2)});
     add_queue(engine, "spread", Policy::spread);
-    for (int i = 0; i < 2; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
+    for (int i = 0; i < 2; ++i)
+        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
     const auto spread = engine.pass(noon);
     ASSERT_NE(node_of(engine, spread, "j0"), node_of(engine, spread, "j1"));
     engine.apply(JobAdded{a_job("pair").gpus(2000).at(9)});
@@ -219,7 +235,8 @@ TEST(Defrag, a_new_place_is_kept_while_its_job_stops) {
     Engine engine;
     for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 2)});
     add_queue(engine, "spread", Policy::spread);
-    for (int i = 0; i < 2; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
+    for (int i = 0; i < 2; ++i)
+        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
     engine.pass(noon);
     engine.apply(JobAdded{a_job("pair").gpus(2000).at(9)});
     engine.pass(noon);
@@ -241,14 +258,20 @@ TEST(Defrag, a_new_place_that_somebody_else_took_is_not_given_twice) {
     for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 4)});
     add_queue(engine, "spread", Policy::spread);
     for (int i = 0; i < 4; ++i)  // one above and one below on each node
-        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().priority(i < 2 ? 500 : 300).at(i)});
+        engine.apply(JobAdded{a_job("j" + std::to_string(i))
+                                  .gpus(1000)
+                                  .queue("spread")
+                                  .preemptible()
+                                  .priority(i < 2 ? 500 : 300)
+                                  .at(i)});
     engine.pass(noon);
     engine.apply(JobAdded{a_job("quad").gpus(4000).at(9)});
     engine.pass(noon);
     const auto stops = engine.start_defrag({"quad", 3}, noon);
     ASSERT_EQ(stops.size(), 2u);
     const std::string moved = std::min(stops[0].victim, stops[1].victim);
-    for (int i = 0; i < 5; ++i) engine.apply(JobAdded{a_job("first" + std::to_string(i)).gpus(1000).priority(900).at(10 + i)});
+    for (int i = 0; i < 5; ++i)
+        engine.apply(JobAdded{a_job("first" + std::to_string(i)).gpus(1000).priority(900).at(10 + i)});
     engine.pass(noon);
     engine.apply(TaskFreed{moved, 0, noon});
     engine.pass(noon);
@@ -261,10 +284,12 @@ TEST(Defrag, gathers_what_is_free_when_that_is_worth_more_than_the_moves) {
     Engine engine;
     for (const char* name : {"n1", "n2"}) engine.apply(NodeSet{make_node(name, 4)});
     add_queue(engine, "spread", Policy::spread);
-    for (int i = 0; i < 2; ++i) engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
+    for (int i = 0; i < 2; ++i)
+        engine.apply(JobAdded{a_job("j" + std::to_string(i)).gpus(1000).queue("spread").preemptible().at(i)});
     engine.pass(noon);
     // The mix is of work that takes whole nodes.
-    for (int i = 0; i < 40; ++i) engine.apply(JobAdded{a_job("big" + std::to_string(i)).gpus(4000).at(10 + i)});
+    for (int i = 0; i < 40; ++i)
+        engine.apply(JobAdded{a_job("big" + std::to_string(i)).gpus(4000).at(10 + i)});
     engine.apply(NodeFlags{"n1", false, false});
     const auto plan = *engine.what_if(SupposeDefrag{{{}, 3}}, noon);
     EXPECT_TRUE(plan.possible) << plan.summary;
@@ -273,8 +298,8 @@ TEST(Defrag, gathers_what_is_free_when_that_is_worth_more_than_the_moves) {
 
 // A second opinion: every set of movable jobs, every way to place them and the job.
 struct BruteForce {
-    std::vector<int> free;                    // cards by node
-    std::vector<std::vector<int>> jobs;       // by node: cards of its movable jobs
+    std::vector<int> free;               // cards by node
+    std::vector<std::vector<int>> jobs;  // by node: cards of its movable jobs
     int wants = 1;
 
     static bool pack(std::vector<int>& free, std::vector<int>& items, std::size_t at) {
@@ -298,7 +323,9 @@ struct BruteForce {
                 auto room = free;
                 std::vector<int> items{wants};
                 for (std::size_t i = 0; i < all.size(); ++i)
-                    if (set >> i & 1) room[static_cast<std::size_t>(all[i].first)] += all[i].second, items.push_back(all[i].second);
+                    if (set >> i & 1)
+                        room[static_cast<std::size_t>(all[i].first)] += all[i].second,
+                            items.push_back(all[i].second);
                 if (pack(room, items, 0)) return moves;
             }
         return -1;
@@ -319,7 +346,8 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
             int left = 4;
             brute.jobs.emplace_back();
             while (left > 0 && rng.below(3)) {
-                const int size = static_cast<int>(1 + rng.below(static_cast<std::uint64_t>(std::min(left, 2))));
+                const int size =
+                    static_cast<int>(1 + rng.below(static_cast<std::uint64_t>(std::min(left, 2))));
                 const bool fixed = rng.below(8) == 0;
                 auto job = a_job("j" + std::to_string(id++)).gpus(1000 * size);
                 if (!fixed) job.preemptible(), brute.jobs.back().push_back(size);
@@ -328,7 +356,9 @@ TEST(Defrag, finds_the_fewest_moves_that_any_plan_needs) {
                 Allocation slices;
                 slices.node = name;
                 slices.cpu = MilliCpu(1000), slices.memory = Bytes(gib);
-                for (int c = 0; c < size; ++c) slices.gpus.push_back({4 - left + c, "GPU-" + name + "-" + std::to_string(4 - left + c), MilliGpu(1000), Mebibytes(40960), true, false});
+                for (int c = 0; c < size; ++c)
+                    slices.gpus.push_back({4 - left + c, "GPU-" + name + "-" + std::to_string(4 - left + c),
+                                           MilliGpu(1000), Mebibytes(40960), true, false});
                 engine.apply(TaskPlaced{job.job.id, 0, slices, noon});
                 left -= size;
             }

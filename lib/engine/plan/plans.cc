@@ -15,11 +15,14 @@ constexpr std::size_t starts_shown = 100, classes_tried = 500;
 
 std::string list_words(const std::vector<std::string>& names) {
     std::string out;
-    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i) out += (out.empty() ? "" : ", ") + names[i];
+    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i)
+        out += (out.empty() ? "" : ", ") + names[i];
     return names.size() > 4 ? out + " and " + std::to_string(names.size() - 4) + " more" : out;
 }
 
-std::string seconds_words(double gpu_seconds) { return std::to_string(static_cast<std::int64_t>(gpu_seconds)) + " GPU-seconds"; }
+std::string seconds_words(double gpu_seconds) {
+    return std::to_string(static_cast<std::int64_t>(gpu_seconds)) + " GPU-seconds";
+}
 
 }  // namespace
 
@@ -29,7 +32,8 @@ Result<WhatIf> Engine::Impl::what_if(const Supposed& supposed, Instant now) {
     return std::visit(plans, supposed);
 }
 
-Engine::Impl::Plans::Plans(Impl& engine, Instant now) : e_(engine), now_(now), mark_(engine.cluster_.mark()), tenants_(engine.tenants_) {
+Engine::Impl::Plans::Plans(Impl& engine, Instant now)
+    : e_(engine), now_(now), mark_(engine.cluster_.mark()), tenants_(engine.tenants_) {
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(engine.state_hash()));
     out_.state = text;
@@ -47,7 +51,8 @@ Result<int> Engine::Impl::Plans::node_named(const std::string& name) const {
     for (const int other : e_.cluster_.by_name())
         if (e_.cluster_.node(other).present) names.push_back(e_.cluster_.node(other).name);
     const std::string near = nearest(name, names);
-    return fail(Code::not_found, "there is no node " + name, "node", near.empty() ? "" : "did you mean \"" + near + "\"?");
+    return fail(Code::not_found, "there is no node " + name, "node",
+                near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 JobEffect& Engine::Impl::Plans::add(const JobSlot& slot, Effect effect, std::string detail) {
@@ -116,7 +121,7 @@ JobSlot Engine::Impl::Plans::again(const JobSlot& slot) {
     return out;
 }
 
-// ---- one job --------------------------------------------------------------------------------------------------------------------
+// ---- one job ----------------------------------------------------------------------------------------------
 
 Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeSubmit& plan) {
     CRATER_CHECK(plan.job != nullptr, "the plan names a job");
@@ -127,7 +132,8 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeSubmit& plan) {
 
 Result<WhatIf> Engine::Impl::Plans::operator()(const SupposePreempt& plan) {
     const int position = e_.position_of(plan.job);
-    if (position < 0) return fail(Code::not_found, "there is no job " + plan.job + " that waits or runs", "job");
+    if (position < 0)
+        return fail(Code::not_found, "there is no job " + plan.job + " that waits or runs", "job");
     JobSlot& slot = e_.job(position);
     if (slot.info.blocked) {
         e_.explain_dependency(slot, out_.why.emplace());
@@ -144,8 +150,10 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposePreempt& plan) {
     out_.possible = true;
     who_starts({});
     const auto starts = out_.affected - 1;
-    out_.summary = "Job " + slot.info.id + " would stop and lose " + seconds_words(out_.lost_gpu_seconds) + " of work and restart; " +
-                   (starts == 0 ? "nobody who waits would start in its place." : count_words(starts, "waiting job", "waiting jobs") + " would start.");
+    out_.summary = "Job " + slot.info.id + " would stop and lose " + seconds_words(out_.lost_gpu_seconds) +
+                   " of work and restart; " +
+                   (starts == 0 ? "nobody who waits would start in its place."
+                                : count_words(starts, "waiting job", "waiting jobs") + " would start.");
     return std::move(out_);
 }
 
@@ -178,11 +186,12 @@ void Engine::Impl::Plans::victims_or_why(JobSlot& slot) {
     }
     add(slot, Effect::starts, "when they have stopped").to = nodes_of(set->plan);
     out_.summary = id + " would start on " + list_words(out_.jobs.back().to) + " when " +
-                   count_words(static_cast<std::int64_t>(set->jobs.size()), "job", "jobs") + " of lower priority " +
-                   (set->jobs.size() == 1 ? "has" : "have") + " stopped, which costs " + seconds_words(out_.lost_gpu_seconds) + " of work and restart.";
+                   count_words(static_cast<std::int64_t>(set->jobs.size()), "job", "jobs") +
+                   " of lower priority " + (set->jobs.size() == 1 ? "has" : "have") +
+                   " stopped, which costs " + seconds_words(out_.lost_gpu_seconds) + " of work and restart.";
 }
 
-// ---- a node ---------------------------------------------------------------------------------------------------------------------
+// ---- a node -----------------------------------------------------------------------------------------------
 
 Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeDrain& plan) {
     CRATER_TRY(n, node_named(plan.node));
@@ -192,11 +201,15 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeDrain& plan) {
     }
     std::set<std::string> seen;
     for (const auto& held : e_.held_on_[static_cast<std::size_t>(n)])
-        if (seen.insert(e_.job(held.job).info.id).second) add(e_.job(held.job), Effect::keeps, "runs on until it ends");
+        if (seen.insert(e_.job(held.job).info.id).second)
+            add(e_.job(held.job), Effect::keeps, "runs on until it ends");
     std::sort(out_.jobs.begin(), out_.jobs.end(), [](const auto& a, const auto& b) { return a.job < b.job; });
     out_.possible = true;
-    out_.summary = "Node " + plan.node + " would take no new work; " +
-                   (seen.empty() ? "nothing runs there." : count_words(static_cast<std::int64_t>(seen.size()), "job runs", "jobs run") + " there on until they end.");
+    out_.summary =
+        "Node " + plan.node + " would take no new work; " +
+        (seen.empty() ? "nothing runs there."
+                      : count_words(static_cast<std::int64_t>(seen.size()), "job runs", "jobs run") +
+                            " there on until they end.");
     return std::move(out_);
 }
 
@@ -214,7 +227,8 @@ void Engine::Impl::Plans::empty_node(int n, bool lost) {
         if (std::find(leaving.begin(), leaving.end(), held.job) == leaving.end()) leaving.push_back(held.job);
     std::sort(leaving.begin(), leaving.end(), [&](int a, int b) {
         const EngineJob &x = e_.job(a).info, &y = e_.job(b).info;
-        return std::tuple(-x.priority, x.submitted, std::string_view(x.id)) < std::tuple(-y.priority, y.submitted, std::string_view(y.id));
+        return std::tuple(-x.priority, x.submitted, std::string_view(x.id)) <
+               std::tuple(-y.priority, y.submitted, std::string_view(y.id));
     });
     e_.cluster_.set_flags(n, true, false);
     for (const int v : leaving) lift(e_.job(v));
@@ -222,8 +236,9 @@ void Engine::Impl::Plans::empty_node(int n, bool lost) {
     for (const int v : leaving) {
         JobSlot probe = again(e_.job(v));
         const auto* slices = settle(probe);
-        JobEffect& effect = add(e_.job(v), slices ? Effect::moves : Effect::waits,
-                                slices ? "starts again from its last checkpoint" : "loses its place and finds no other now");
+        JobEffect& effect =
+            add(e_.job(v), slices ? Effect::moves : Effect::waits,
+                slices ? "starts again from its last checkpoint" : "loses its place and finds no other now");
         if (slices) effect.to = nodes_of(*slices), ++moved;
         count_loss(e_.job(v), effect);
     }
@@ -231,13 +246,16 @@ void Engine::Impl::Plans::empty_node(int n, bool lost) {
     e_.cluster_.set_flags(n, was_draining, was_lost);
     out_.possible = moved == static_cast<std::int64_t>(leaving.size());
     const auto stay = static_cast<std::int64_t>(leaving.size()) - moved;
-    out_.summary = std::string(lost ? "If node " + node.name + " were lost, " : "Node " + node.name + " would be emptied: ") +
-                   (leaving.empty() ? "nobody would lose a place."
-                                    : count_words(moved, "job", "jobs") + " would start again elsewhere and " + std::to_string(stay) +
-                                          " would wait; " + seconds_words(out_.lost_gpu_seconds) + " of work and restart are lost.");
+    out_.summary =
+        std::string(lost ? "If node " + node.name + " were lost, "
+                         : "Node " + node.name + " would be emptied: ") +
+        (leaving.empty() ? "nobody would lose a place."
+                         : count_words(moved, "job", "jobs") + " would start again elsewhere and " +
+                               std::to_string(stay) + " would wait; " + seconds_words(out_.lost_gpu_seconds) +
+                               " of work and restart are lost.");
 }
 
-// ---- who waits ------------------------------------------------------------------------------------------------------------------
+// ---- who waits --------------------------------------------------------------------------------------------
 
 bool Engine::Impl::Plans::of_tenant(const JobSlot& slot, const std::string& path) const {
     return path.empty() || slot.info.tenant == path || slot.info.tenant.starts_with(path + "/");
@@ -247,13 +265,16 @@ void Engine::Impl::Plans::who_starts(const std::string& below) {
     struct Line {
         const WaitClass* members;
         WaitingSet::const_iterator next;
-        bool operator<(const Line& o) const { return engine::turn_of(*o.members, *o.next) < engine::turn_of(*members, *next); }
+        bool operator<(const Line& o) const {
+            return engine::turn_of(*o.members, *o.next) < engine::turn_of(*members, *next);
+        }
     };
     std::size_t tried = 0, started = 0;
     for (const int q : e_.backlog_.in_order()) {
         std::priority_queue<Line> order;
         for (const auto& [key, members] : e_.backlog_.queue(q).classes)
-            if (of_tenant(e_.job(members->jobs.begin()->job), below)) order.push({members.get(), members->jobs.begin()});
+            if (of_tenant(e_.job(members->jobs.begin()->job), below))
+                order.push({members.get(), members->jobs.begin()});
         while (!order.empty() && started < starts_shown && tried < classes_tried) {
             Line line = order.top();
             order.pop();
@@ -287,53 +308,68 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeQuota& plan) {
     for (std::size_t k = 0; k < quota_kinds; ++k) {
         const auto& row = quota_table()[k];
         const auto cap = row.cap(plan.tenant.hard);
-        if (cap >= 0 && held[k] > cap) above += (above.empty() ? "" : "; ") + row.words(held[k]) + " held, " + row.words(cap) + " allowed";
+        if (cap >= 0 && held[k] > cap)
+            above +=
+                (above.empty() ? "" : "; ") + row.words(held[k]) + " held, " + row.words(cap) + " allowed";
     }
     std::int64_t running = 0, longer = 0;
     if (!above.empty())
         for (int t = 0; t < e_.tenants_.count(); ++t) {
             if (e_.tenants_.path(t) != path && !e_.tenants_.path(t).starts_with(path + "/")) continue;
             std::vector<int> jobs = e_.running_.of(t);
-            std::sort(jobs.begin(), jobs.end(), [&](int a, int b) { return e_.job(a).info.id < e_.job(b).info.id; });
-            for (const int v : jobs) add(e_.job(v), Effect::keeps, "runs on; nothing is stopped for a quota"), ++running;
+            std::sort(jobs.begin(), jobs.end(),
+                      [&](int a, int b) { return e_.job(a).info.id < e_.job(b).info.id; });
+            for (const int v : jobs)
+                add(e_.job(v), Effect::keeps, "runs on; nothing is stopped for a quota"), ++running;
         }
     for (std::size_t i = 0; i < heads.size(); ++i) {
         if (!within[i] || !e_.least_ceiling(*heads[i])) continue;
         const auto alike = static_cast<std::int64_t>(heads[i]->in_class->jobs.size());
         longer += alike;
         add(*heads[i], Effect::waits_longer,
-            (alike > 1 ? "and " + count_words(alike - 1, "other job like it: ", "other jobs like it: ") : std::string()) + "above the new quota now");
+            (alike > 1 ? "and " + count_words(alike - 1, "other job like it: ", "other jobs like it: ")
+                       : std::string()) +
+                "above the new quota now");
     }
     const auto before = out_.affected;
     who_starts(path);
     const auto starts = out_.affected - before;
     out_.affected = running + longer + starts;
     out_.possible = true;
-    out_.summary = "With this quota " + count_words(starts, "waiting job", "waiting jobs") + " of tenant " + path + " would start and " +
-                   count_words(longer, "other", "others") + " would be held back" +
-                   (above.empty() ? "." : "; it is exceeded (" + above + "), and the " + count_words(running, "running job goes", "running jobs go") + " on.");
+    out_.summary = "With this quota " + count_words(starts, "waiting job", "waiting jobs") + " of tenant " +
+                   path + " would start and " + count_words(longer, "other", "others") +
+                   " would be held back" +
+                   (above.empty() ? "."
+                                  : "; it is exceeded (" + above + "), and the " +
+                                        count_words(running, "running job goes", "running jobs go") + " on.");
     return std::move(out_);
 }
 
-// ---- moving ---------------------------------------------------------------------------------------------------------------------
+// ---- moving -----------------------------------------------------------------------------------------------
 
 Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeDefrag& plan) {
     if (!plan.options.job.empty()) {
         const int position = e_.position_of(plan.options.job);
-        if (position < 0) return fail(Code::not_found, "there is no job " + plan.options.job + " that waits", "job");
-        if (e_.job(position).waiting == 0) return fail(Code::conflict, "the job " + plan.options.job + " does not wait", "job");
+        if (position < 0)
+            return fail(Code::not_found, "there is no job " + plan.options.job + " that waits", "job");
+        if (e_.job(position).waiting == 0)
+            return fail(Code::conflict, "the job " + plan.options.job + " does not wait", "job");
     }
     const auto found = e_.rearrange(plan.options, now_);
     if (!found) {
-        out_.summary = plan.options.job.empty() ? "No move is worth its cost: what is free lies together as well as it can."
-                                                : "No plan of at most " + count_words(plan.options.max_moves, "move", "moves") + " lets job " +
-                                                      plan.options.job + " start: nobody who may be moved makes room, or there is no other place for them.";
+        out_.summary =
+            plan.options.job.empty()
+                ? "No move is worth its cost: what is free lies together as well as it can."
+                : "No plan of at most " + count_words(plan.options.max_moves, "move", "moves") +
+                      " lets job " + plan.options.job +
+                      " start: nobody who may be moved makes room, or there is no other place for them.";
         return std::move(out_);
     }
     out_.possible = true;
     out_.gained_gpus = found->gained;
     for (const auto& move : found->moves) {
-        JobEffect& effect = add(e_.job(move.job), Effect::moves, "stops with its grace period and goes on from its last checkpoint");
+        JobEffect& effect = add(e_.job(move.job), Effect::moves,
+                                "stops with its grace period and goes on from its last checkpoint");
         effect.to = nodes_of(move.to);
         count_loss(e_.job(move.job), effect);
     }
@@ -344,8 +380,9 @@ Result<WhatIf> Engine::Impl::Plans::operator()(const SupposeDefrag& plan) {
     }
     char cards[32];
     std::snprintf(cards, sizeof cards, "%.1f", found->gained);
-    out_.summary = "With " + count_words(static_cast<std::int64_t>(found->moves.size()), "move", "moves") + ", " + gain + cards + " GPUs" +
-                   (found->starts < 0 ? " more" : "") + "; it costs " + seconds_words(out_.lost_gpu_seconds) + " of work and restart" +
+    out_.summary = "With " + count_words(static_cast<std::int64_t>(found->moves.size()), "move", "moves") +
+                   ", " + gain + cards + " GPUs" + (found->starts < 0 ? " more" : "") + "; it costs " +
+                   seconds_words(out_.lost_gpu_seconds) + " of work and restart" +
                    (found->cut ? ". The search was cut off; a shorter plan may exist." : ".");
     return std::move(out_);
 }

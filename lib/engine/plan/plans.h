@@ -34,7 +34,8 @@ class Engine::Impl::Plans {
     void victims_or_why(JobSlot& slot);
     // Everybody who holds something on the node leaves it and looks for another place.
     void empty_node(int node, bool lost);
-    // Who of those that wait would start, in the order of a pass. `below`: only of this tenant and what is below it.
+    // Who of those that wait would start, in the order of a pass. `below`: only of this tenant and what is
+    // below it.
     void who_starts(const std::string& below);
     bool of_tenant(const JobSlot& slot, const std::string& path) const;
 

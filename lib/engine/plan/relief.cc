@@ -19,7 +19,8 @@ bool is_on(const Slices& slices, std::size_t card) {
 // Who makes room and comes back to such a card is left alone for longer each time.
 Millis Engine::Impl::left_alone(const JobSlot& slot) const {
     constexpr std::int64_t doublings_most = 12;
-    return cluster_.settings().watermark_grace * (std::int64_t{1} << std::min(slot.info.preemptions, doublings_most));
+    return cluster_.settings().watermark_grace *
+           (std::int64_t{1} << std::min(slot.info.preemptions, doublings_most));
 }
 
 std::vector<Preemption> Engine::Impl::relieve_cards(Instant now) {

@@ -7,7 +7,8 @@ namespace crater::engine {
 Engine::Impl::Supposition::Supposition(Impl& engine, const EngineJob& request) : e_(engine) {
     CRATER_CHECK(request.spec != nullptr, "a job has a spec");
     const int q = e_.backlog_.find(request.queue);
-    // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides like best fit.
+    // A queue that is not there yet would be one of the defaults; what has not learned anything yet decides
+    // like best fit.
     const Policy wanted = q < 0 ? QueueSpec{}.policy : e_.backlog_.queue(q).spec.policy;
     const bool blank = ranking_of(wanted) == Ranking::learned && !e_.pricing_.knows(wanted);
     slot.info = request;
@@ -16,8 +17,10 @@ Engine::Impl::Supposition::Supposition(Impl& engine, const EngineJob& request) :
     slot.tenant = e_.tenants_.nearest(request.tenant);
     slot.crowd = e_.cluster_.crowds().take(*request.spec);
     Around around{.crowd = slot.crowd, .maintenance = e_.cluster_.maintained()};
-    if (q >= 0) around.overcommit = e_.queue_overcommit(q), around.weights = &e_.backlog_.queue(q).spec.weights;
-    slot.shape = e_.shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, e_.cluster_, around));
+    if (q >= 0)
+        around.overcommit = e_.queue_overcommit(q), around.weights = &e_.backlog_.queue(q).spec.weights;
+    slot.shape =
+        e_.shapes_.take(make_shape(*request.spec, blank ? Policy::best_fit : wanted, e_.cluster_, around));
     slot.tasks.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, request.spec->tasks)));
     slot.waiting = static_cast<int>(slot.tasks.size());
 }

@@ -204,7 +204,8 @@ TEST_F(Prediction, a_gang_counts_what_its_own_tasks_will_use) {
     const auto plan = engine.pass(noon);
     ASSERT_EQ(plan.placements.size(), 1u);
     std::map<std::int64_t, int> tasks;
-    for (const auto& [task, allocation] : engine.allocations(plan.placements[0])) ++tasks[allocation.gpus[0].index];
+    for (const auto& [task, allocation] : engine.allocations(plan.placements[0]))
+        ++tasks[allocation.gpus[0].index];
     EXPECT_EQ(tasks[0], 4) << "a fifth would overcommit the card and pass the watermark";
     EXPECT_EQ(tasks[1], 4);
 }

@@ -11,7 +11,9 @@ namespace {
 struct Sum {
     std::int64_t cost = -1, count = 0;
     Instant started{INT64_MAX};
-    bool operator<(const Sum& o) const { return std::tie(cost, count, o.started) < std::tie(o.cost, o.count, started); }
+    bool operator<(const Sum& o) const {
+        return std::tie(cost, count, o.started) < std::tie(o.cost, o.count, started);
+    }
 };
 
 // Nobody above the lowest priority up to which all together hold enough needs to be asked.
@@ -27,7 +29,8 @@ bool keep_lowest(std::vector<Leaver>& leavers, std::int64_t wanted) {
     return false;
 }
 
-// Of those that hold equally many the best are taken first: no more of them can matter than would be enough alone.
+// Of those that hold equally many the best are taken first: no more of them can matter than would be enough
+// alone.
 void keep_best(std::vector<Leaver>& leavers, std::int64_t wanted) {
     std::stable_sort(leavers.begin(), leavers.end(), [](const Leaver& a, const Leaver& b) {
         return std::tie(a.cards, a.cost, b.started) < std::tie(b.cards, b.cost, a.started);

@@ -16,9 +16,14 @@ TEST(Cover, is_the_best_of_all_sets_and_nobody_can_be_left_out) {
     for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
         SeededRng rng(seed * 2654435761);
         std::vector<Leaver> all;
-        const auto restart = static_cast<std::int64_t>(rng.below(3));  // cost by the card alone: many sets are equal
+        // cost by the card alone: many sets are equal
+        const auto restart = static_cast<std::int64_t>(rng.below(3));
         for (auto n = 1 + rng.below(10); n > 0; --n) {
-            Leaver one{static_cast<int>(all.size()), static_cast<int>(100 * rng.below(3)), 0, {static_cast<std::int64_t>(rng.below(6))}, static_cast<std::int64_t>(rng.below(9))};
+            Leaver one{static_cast<int>(all.size()),
+                       static_cast<int>(100 * rng.below(3)),
+                       0,
+                       {static_cast<std::int64_t>(rng.below(6))},
+                       static_cast<std::int64_t>(rng.below(9))};
             one.cost = restart > 0 ? restart * one.cards : static_cast<std::int64_t>(rng.below(30));
             all.push_back(one);
         }
@@ -51,7 +56,8 @@ TEST(Cover, is_the_best_of_all_sets_and_nobody_can_be_left_out) {
         if (!chosen) continue;
         ASSERT_GE(cards(*chosen), wanted) << seed;
         ASSERT_EQ(figures(*chosen), *best) << seed;
-        for (const int j : *chosen) ASSERT_LT(cards(*chosen) - all[static_cast<std::size_t>(j)].cards, wanted) << seed;
+        for (const int j : *chosen)
+            ASSERT_LT(cards(*chosen) - all[static_cast<std::size_t>(j)].cards, wanted) << seed;
     }
     EXPECT_GT(found, 1000);
     EXPECT_GT(none, 100);

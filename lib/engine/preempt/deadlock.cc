@@ -1,6 +1,6 @@
-// Jobs that hold a part of what they need and wait for the rest may wait for each other for ever: gangs of which tasks
-// start again after a failure. Every 30 seconds it is looked whether one of them could go on if those behind it gave
-// up their parts; then they do, the lowest priority first, preemptible or not. SPEC 3.6.
+// Jobs that hold a part of what they need and wait for the rest may wait for each other for ever: gangs of
+// which tasks start again after a failure. Every 30 seconds it is looked whether one of them could go on if
+// those behind it gave up their parts; then they do, the lowest priority first, preemptible or not. SPEC 3.6.
 #include <algorithm>
 
 #include "engine_impl.h"
@@ -18,7 +18,8 @@ std::vector<int> Engine::Impl::partly_held() const {
         }
     std::sort(out.begin(), out.end(), [&](int a, int b) {
         const EngineJob &x = job(a).info, &y = job(b).info;
-        return std::tuple(-x.priority, x.submitted, std::string_view(x.id)) < std::tuple(-y.priority, y.submitted, std::string_view(y.id));
+        return std::tuple(-x.priority, x.submitted, std::string_view(x.id)) <
+               std::tuple(-y.priority, y.submitted, std::string_view(y.id));
     });
     return out;
 }
@@ -55,8 +56,10 @@ void Engine::Impl::break_deadlock(Instant now, Plan& plan) {
         enough();
         std::vector<std::string> words;
         for (std::size_t i = 0; i < set.jobs.size(); ++i)
-            words.push_back("Job " + waits.info.id + " and this one each hold a part of what they need and wait for the other's; "
-                            "this one comes later in order and starts again when there is room for all of it.");
+            words.push_back(
+                "Job " + waits.info.id +
+                " and this one each hold a part of what they need and wait for the other's; "
+                "this one comes later in order and starts again when there is room for all of it.");
         preempt(waits, std::move(set), words, plan);
         return;
     }

@@ -12,7 +12,8 @@ constexpr std::size_t trials_most = 64;
 }  // namespace
 
 GangVictims::Victim Engine::Impl::victim_figures(int v) const {
-    GangVictims::Victim out{v, job(v).info.priority, able_.cost[static_cast<std::size_t>(v)], {INT64_MAX}, {}};
+    GangVictims::Victim out{
+        v, job(v).info.priority, able_.cost[static_cast<std::size_t>(v)], {INT64_MAX}, {}};
     for (const auto& task : job(v).tasks)
         if (task.life == TaskSlot::Life::held) out.started = std::min(out.started, task.started);
     return out;
@@ -27,7 +28,8 @@ std::int64_t Engine::Impl::room_for(const Shape& shape, int crowd, int n, std::i
     taken.reserve(static_cast<std::size_t>(most));  // booked by address
     for (; count < most; ++count) {
         ++looked_;
-        const Look look(shape, cluster_, n, When::now, alone ? own_tasks_[static_cast<std::size_t>(n)] + count : 0);
+        const Look look(shape, cluster_, n, When::now,
+                        alone ? own_tasks_[static_cast<std::size_t>(n)] + count : 0);
         if (!Judge::fits(look)) break;
         taken.push_back(look.slices());
         taken.back().crowd = crowd;
@@ -88,7 +90,8 @@ std::int64_t Engine::Impl::cards_lacking(const JobSlot& preemptor) const {
     const Shape& shape = shapes_.at(preemptor.shape);
     if (shape.cards != 1 || shape.topology.required || shape.own_tasks_matter()) return 0;
     for (int t = 0; t < cluster_.type_count(); ++t)
-        if (const CardNeed& need = shape.need(cluster_, t); need.fails == CardNeed::nothing && !need.whole) return 0;
+        if (const CardNeed& need = shape.need(cluster_, t); need.fails == CardNeed::nothing && !need.whole)
+            return 0;
     std::int64_t out = preemptor.waiting;
     for (const int n : able_.nodes) {
         if (cluster_.node(n).mixed) return 0;  // a card that is cut into instances may serve several
@@ -97,8 +100,10 @@ std::int64_t Engine::Impl::cards_lacking(const JobSlot& preemptor) const {
     return std::max<std::int64_t>(0, out);
 }
 
-// Who leaves so that there are cards enough. No set with fewer is enough, so that of those that are this is the best.
-std::optional<std::vector<int>> Engine::Impl::least_by_cards(const std::vector<int>& able, std::int64_t lacking) const {
+// Who leaves so that there are cards enough. No set with fewer is enough, so that of those that are this is
+// the best.
+std::optional<std::vector<int>> Engine::Impl::least_by_cards(const std::vector<int>& able,
+                                                             std::int64_t lacking) const {
     std::vector<Leaver> leavers;
     for (const int v : able) leavers.push_back(leaver(v, -1));
     return cheapest_cover(std::move(leavers), lacking);
@@ -108,12 +113,15 @@ std::int64_t Engine::Impl::idle_cards(int n) const {
     const Node& node = cluster_.node(n);
     std::int64_t out = 0;
     for (std::size_t c = 0; c < node.cards.size(); ++c)
-        out += (node.usable >> c & 1) && cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c].tasks == 0;
+        out += (node.usable >> c & 1) &&
+               cluster_.used().cards[static_cast<std::size_t>(node.cards_at) + c].tasks == 0;
     return out;
 }
 
-// Who leaves so that the nodes hold all of its waiting tasks; where it has to stay together, those of one area.
-std::optional<std::vector<int>> Engine::Impl::least_for_gang(JobSlot& preemptor, const std::vector<int>& able) {
+// Who leaves so that the nodes hold all of its waiting tasks; where it has to stay together, those of one
+// area.
+std::optional<std::vector<int>> Engine::Impl::least_for_gang(JobSlot& preemptor,
+                                                             const std::vector<int>& able) {
     const Shape& shape = shapes_.at(preemptor.shape);
     const std::int64_t wanted = preemptor.waiting;
     const bool by_area = shape.near() && shape.topology.required;
@@ -140,7 +148,8 @@ std::optional<std::vector<int>> Engine::Impl::least_for_gang(JobSlot& preemptor,
     for (const int v : able) {
         std::vector<int> sites;
         for (const auto& task : job(v).tasks)
-            if (task.life == TaskSlot::Life::held) sites.push_back(site_of[static_cast<std::size_t>(task.slices.node)]);
+            if (task.life == TaskSlot::Life::held)
+                sites.push_back(site_of[static_cast<std::size_t>(task.slices.node)]);
         std::sort(sites.begin(), sites.end());
         sites.erase(std::unique(sites.begin(), sites.end()), sites.end());
         if (!sites.empty() && sites.front() < 0) sites.erase(sites.begin());
@@ -148,7 +157,8 @@ std::optional<std::vector<int>> Engine::Impl::least_for_gang(JobSlot& preemptor,
     }
     int home = -1;
     for (const auto& task : preemptor.tasks)
-        if (by_area && home < 0 && task.life == TaskSlot::Life::held) home = areas_.of(level, task.slices.node);
+        if (by_area && home < 0 && task.life == TaskSlot::Life::held)
+            home = areas_.of(level, task.slices.node);
     return search.search(wanted, by_area, home);
 }
 

@@ -1,6 +1,7 @@
-// Victims for a gang, or for all tasks of a job that wait. What a node holds depends on who leaves that node and on
-// nobody else, so that rooms are kept by node and set of leavers, and a set is judged by adding up. The best set is
-// found exactly where few could leave; where many could, by the best mix of what single nodes offer.
+// Victims for a gang, or for all tasks of a job that wait. What a node holds depends on who leaves that node
+// and on nobody else, so that rooms are kept by node and set of leavers, and a set is judged by adding up.
+// The best set is found exactly where few could leave; where many could, by the best mix of what single nodes
+// offer.
 #include "preempt/gang_victims.h"
 
 #include <algorithm>
@@ -9,10 +10,11 @@
 namespace crater::engine {
 namespace {
 
-constexpr std::size_t exact_most = 20;     // candidates of which all sets are considered
-constexpr int exact_steps = 200'000;       // at most
-constexpr std::size_t local_most = 6;      // of one node, likewise
-constexpr std::size_t wide_tried = 16;     // jobs on several nodes that are tried as the one that leaves first
+constexpr std::size_t exact_most = 20;  // candidates of which all sets are considered
+constexpr int exact_steps = 200'000;    // at most
+constexpr std::size_t local_most = 6;   // of one node, likewise
+// jobs on several nodes that are tried as the one that leaves first
+constexpr std::size_t wide_tried = 16;
 
 }  // namespace
 
@@ -65,11 +67,13 @@ void GangVictims::turn(int v) {
 
 bool GangVictims::enough() const {
     if (area_ == any_area) return total_ >= wanted_;
-    return area_ >= 0 && static_cast<std::size_t>(area_) < sums_.size() && sums_[static_cast<std::size_t>(area_)] >= wanted_;
+    return area_ >= 0 && static_cast<std::size_t>(area_) < sums_.size() &&
+           sums_[static_cast<std::size_t>(area_)] >= wanted_;
 }
 
 bool GangVictims::better(const Figures& a, const Figures& b) {
-    return std::tie(a.priority, a.cost, a.count, b.started) < std::tie(b.priority, b.cost, b.count, a.started);
+    return std::tie(a.priority, a.cost, a.count, b.started) <
+           std::tie(b.priority, b.cost, b.count, a.started);
 }
 
 GangVictims::Figures GangVictims::figures(const std::vector<int>& set) const {
@@ -145,7 +149,9 @@ void GangVictims::search_here() {
     bool found = false;
     for (; size < pool.size() && !found; ++size) {
         turn(pool[size]);
-        const auto priority = [&](std::size_t i) { return victims_[static_cast<std::size_t>(pool[i])].priority; };
+        const auto priority = [&](std::size_t i) {
+            return victims_[static_cast<std::size_t>(pool[i])].priority;
+        };
         if (size + 1 == pool.size() || priority(size + 1) != priority(size)) found = enough();
     }
     clear();
@@ -177,9 +183,10 @@ void GangVictims::search_here() {
     if (steps_ < 0) offer_trimmed(std::vector<int>(*best_));
 }
 
-// All sets, depth first: one that is enough is not extended, nor one followed that cannot become enough or that is no
-// better than the best.
-void GangVictims::follow(const std::vector<int>& pool, std::size_t from, std::vector<int>& chosen, Figures so_far) {
+// All sets, depth first: one that is enough is not extended, nor one followed that cannot become enough or
+// that is no better than the best.
+void GangVictims::follow(const std::vector<int>& pool, std::size_t from, std::vector<int>& chosen,
+                         Figures so_far) {
     if (--steps_ < 0) return;
     if (enough()) {
         if (best_ && !better(so_far, best_figures_)) return;
@@ -194,10 +201,12 @@ void GangVictims::follow(const std::vector<int>& pool, std::size_t from, std::ve
     if (!possible) return;
     for (std::size_t i = from; i < pool.size(); ++i) {
         const Victim& victim = victims_[static_cast<std::size_t>(pool[i])];
-        const Figures next{std::max(so_far.priority, victim.priority), so_far.cost + victim.cost, so_far.count + 1,
-                           std::min(so_far.started, victim.started)};
+        const Figures next{std::max(so_far.priority, victim.priority), so_far.cost + victim.cost,
+                           so_far.count + 1, std::min(so_far.started, victim.started)};
         // The pool goes by cost: what follows is no cheaper.
-        if (best_ && std::tuple(top_, next.cost, next.count) > std::tuple(best_figures_.priority, best_figures_.cost, best_figures_.count)) break;
+        if (best_ && std::tuple(top_, next.cost, next.count) >
+                         std::tuple(best_figures_.priority, best_figures_.cost, best_figures_.count))
+            break;
         turn(pool[i]);
         chosen.push_back(pool[i]);
         follow(pool, i + 1, chosen, next);
@@ -217,7 +226,8 @@ std::vector<GangVictims::Offer> GangVictims::offers_of(int s, const std::vector<
     std::vector<std::pair<std::int64_t, int>> local;  // cost, bit
     for (std::size_t i = 0; i < site.local.size(); ++i) {
         const auto v = static_cast<std::size_t>(site.local[i]);
-        if (in_pool[v] && victims_[v].sites.size() == 1) local.emplace_back(victims_[v].cost, static_cast<int>(i));
+        if (in_pool[v] && victims_[v].sites.size() == 1)
+            local.emplace_back(victims_[v].cost, static_cast<int>(i));
     }
     std::sort(local.begin(), local.end());
     const auto now = room_of(s, site.mask);
@@ -285,7 +295,9 @@ std::optional<std::vector<int>> GangVictims::cheapest_mix(const std::vector<bool
                 const auto rest = gain - std::min(gain, static_cast<std::size_t>(offers[o].gain));
                 if (best[rest].cost < 0) continue;
                 const Best sum{best[rest].cost + offers[o].cost, best[rest].count + offers[o].count};
-                if (best[gain].cost >= 0 && std::tie(sum.cost, sum.count) >= std::tie(best[gain].cost, best[gain].count)) continue;
+                if (best[gain].cost >= 0 &&
+                    std::tie(sum.cost, sum.count) >= std::tie(best[gain].cost, best[gain].count))
+                    continue;
                 best[gain] = sum;
                 from[gain] = static_cast<std::int16_t>(o);
             }

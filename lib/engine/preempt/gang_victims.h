@@ -1,5 +1,5 @@
-// The search for the set of jobs that leaves room for so many equal tasks. It knows nodes as rooms: how many tasks a
-// node holds once some of its jobs are gone, which it asks for and keeps.
+// The search for the set of jobs that leaves room for so many equal tasks. It knows nodes as rooms: how many
+// tasks a node holds once some of its jobs are gone, which it asks for and keeps.
 #pragma once
 
 #include <cstdint>

@@ -29,23 +29,32 @@ struct Puzzle {
         tasks = 1 + static_cast<std::int64_t>(rng.below(5));
         by_area = rng.below(3) == 0;
         const auto nodes = 1 + rng.below(5);
-        for (std::uint64_t n = 0; n < nodes; ++n) free.push_back(static_cast<std::int64_t>(rng.below(2))), area.push_back(static_cast<int>(rng.below(2)));
+        for (std::uint64_t n = 0; n < nodes; ++n)
+            free.push_back(static_cast<std::int64_t>(rng.below(2))),
+                area.push_back(static_cast<int>(rng.below(2)));
         for (auto j = 1 + rng.below(most_jobs); j > 0; --j) {
             Job job;
-            job.figures = {static_cast<int>(jobs.size()), static_cast<int>(100 * rng.below(3)), static_cast<std::int64_t>(rng.below(50)), {1000 + static_cast<std::int64_t>(rng.below(5))}, {}};
-            for (auto parts = 1 + (rng.below(3) == 0 ? rng.below(3) : 0); parts > 0; --parts) job.cards[static_cast<int>(rng.below(nodes))] += 1 + static_cast<std::int64_t>(rng.below(3));
+            job.figures = {static_cast<int>(jobs.size()),
+                           static_cast<int>(100 * rng.below(3)),
+                           static_cast<std::int64_t>(rng.below(50)),
+                           {1000 + static_cast<std::int64_t>(rng.below(5))},
+                           {}};
+            for (auto parts = 1 + (rng.below(3) == 0 ? rng.below(3) : 0); parts > 0; --parts)
+                job.cards[static_cast<int>(rng.below(nodes))] += 1 + static_cast<std::int64_t>(rng.below(3));
             jobs.push_back(job);
         }
     }
     std::int64_t room(int node, const std::vector<int>& gone) const {
         auto here = free[static_cast<std::size_t>(node)];
         for (const int j : gone)
-            if (const auto& cards = jobs[static_cast<std::size_t>(j)].cards; cards.contains(node)) here += cards.at(node);
+            if (const auto& cards = jobs[static_cast<std::size_t>(j)].cards; cards.contains(node))
+                here += cards.at(node);
         return here / need;
     }
     bool enough(const std::vector<int>& gone) const {
         std::map<int, std::int64_t> rooms;
-        for (std::size_t n = 0; n < free.size(); ++n) rooms[by_area ? area[n] : 0] += room(static_cast<int>(n), gone);
+        for (std::size_t n = 0; n < free.size(); ++n)
+            rooms[by_area ? area[n] : 0] += room(static_cast<int>(n), gone);
         return std::any_of(rooms.begin(), rooms.end(), [&](const auto& one) { return one.second >= tasks; });
     }
     Figures figures(const std::vector<int>& gone) const {
@@ -60,7 +69,8 @@ struct Puzzle {
     }
     std::optional<std::vector<int>> search() const {
         GangVictims search([&](int node, const std::vector<int>& gone) { return room(node, gone); });
-        for (std::size_t n = 0; n < free.size(); ++n) search.add_site(static_cast<int>(n), by_area ? area[n] : -1, room(static_cast<int>(n), {}));
+        for (std::size_t n = 0; n < free.size(); ++n)
+            search.add_site(static_cast<int>(n), by_area ? area[n] : -1, room(static_cast<int>(n), {}));
         for (const auto& job : jobs) {
             std::vector<int> sites;
             for (const auto& [node, cards] : job.cards) sites.push_back(node);

@@ -8,13 +8,15 @@
 
 namespace crater::engine {
 
-// What stopping the job throws away: its cards times the seconds since it started, or since its last checkpoint (none
-// where it saves when it is told to stop), and what a restart takes. Work without cards counts a thousandth of its cores.
+// What stopping the job throws away: its cards times the seconds since it started, or since its last
+// checkpoint (none where it saves when it is told to stop), and what a restart takes. Work without cards
+// counts a thousandth of its cores.
 std::int64_t Engine::Impl::cost_of(const JobSlot& victim, Instant now) const {
     std::int64_t cost = 0;
     for (const auto& task : victim.tasks) {
         if (task.life != TaskSlot::Life::held) continue;
-        const Millis unsaved = victim.info.saves_on_stop ? Millis{0} : now - std::max(task.started, victim.checkpointed);
+        const Millis unsaved =
+            victim.info.saves_on_stop ? Millis{0} : now - std::max(task.started, victim.checkpointed);
         const auto seconds = std::clamp<std::int64_t>(unsaved.count() / 1000, 0, 10LL * 365 * 86400) +
                              cluster_.settings().restart_cost.count() / 1000;
         std::int64_t amount = 0;
@@ -48,10 +50,11 @@ bool Engine::Impl::better(const VictimSet& a, const VictimSet& b) const {
     return false;
 }
 
-// Strictly lower priority; or the same, in a queue whose order decides between the two (by their keys: `gives_way`).
-// What a queue lent of its reserve goes back whatever the priority.
+// Strictly lower priority; or the same, in a queue whose order decides between the two (by their keys:
+// `gives_way`). What a queue lent of its reserve goes back whatever the priority.
 bool Engine::Impl::may_yield(const JobSlot& victim, const JobSlot& preemptor, bool takes_back) {
-    if (!victim.info.preemptible || victim.stopping || victim.held == 0 || &victim == &preemptor) return false;
+    if (!victim.info.preemptible || victim.stopping || victim.held == 0 || &victim == &preemptor)
+        return false;
     if (victim.type == JobType::inference && preemptor.type == JobType::training) return false;
     if (victim.info.preemptions >= cluster_.settings().preemption_budget) return false;
     if (victim.queue != preemptor.queue) {
@@ -74,7 +77,8 @@ void Engine::Impl::find_candidates(const JobSlot& preemptor, Instant now) {
     yields_above_ = yields_above(preemptor.queue, preemptor.place.key);
     if (yields_above_ == INT64_MAX) --yields_above_;  // strictly lower priorities are above any
     if (able_.shape == preemptor.shape && able_.priority == preemptor.info.priority && able_.queue == queue &&
-        able_.training == training && able_.takes_back == takes_back && able_.now == now && able_.holdings == holdings_)
+        able_.training == training && able_.takes_back == takes_back && able_.now == now &&
+        able_.holdings == holdings_)
         return;
     able_.shape = preemptor.shape;
     able_.priority = preemptor.info.priority;
@@ -176,7 +180,8 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
         }
     }
     const bool lower = !yielding_.empty() && yielding_.begin()->first < preemptor.info.priority;
-    if (!lower && !order_preempts(preemptor.queue) && (yielding_.empty() || !within_reserve(preemptor))) return std::nullopt;
+    if (!lower && !order_preempts(preemptor.queue) && (yielding_.empty() || !within_reserve(preemptor)))
+        return std::nullopt;
     find_candidates(preemptor, now);
     if (retry_at) *retry_at = able_.retry_at;
 
@@ -197,12 +202,13 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::choose_victims(JobSlot& pre
         const Amounts part = amounts_of(slices);
         for (std::size_t k = 0; k < quota_kinds; ++k) amounts[k] += part[k];
     }
-    if (tenants_.over(preemptor.tenant, amounts) || !reserve_allows(preemptor, set->plan)) return std::nullopt;
+    if (tenants_.over(preemptor.tenant, amounts) || !reserve_allows(preemptor, set->plan))
+        return std::nullopt;
     return set;
 }
 
-// One task goes to one node, so the victims are all on that node, and each node is its own small problem, whose answer
-// holds while nothing changes there.
+// One task goes to one node, so the victims are all on that node, and each node is its own small problem,
+// whose answer holds while nothing changes there.
 std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(const JobSlot& preemptor) {
     const Shape& shape = shapes_.at(preemptor.shape);
     count_own_tasks(preemptor);
@@ -228,7 +234,8 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::victims_on_one_node(const J
     const auto mark = cluster_.mark();
     without_stopping(where);
     for (const int v : out.jobs) without(job(v), where);
-    out.plan = {Look(shape, cluster_, where, When::now, own_tasks_[static_cast<std::size_t>(where)]).slices()};
+    out.plan = {
+        Look(shape, cluster_, where, When::now, own_tasks_[static_cast<std::size_t>(where)]).slices()};
     cluster_.undo_to(mark);
     return out;
 }
@@ -258,7 +265,8 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::what_stops_already(const Sh
 }
 
 // The best set of one node. `here`: its candidates by priority, then cost.
-std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const std::vector<int>& here, const Shape& shape) {
+std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const std::vector<int>& here,
+                                                                   const Shape& shape) {
     const auto own = own_tasks_[static_cast<std::size_t>(n)];
     const auto start = cluster_.mark();
     without_stopping(n);
@@ -274,7 +282,8 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const 
     auto jobs = cards_of_node(n, here, shape, impossible);
     if (!impossible && (!jobs || !fits_without(*jobs))) {
         // Cards are not all that it lacks.
-        GangVictims search([&](int, const std::vector<int>& leave) { return std::int64_t{fits_without(leave)}; });
+        GangVictims search(
+            [&](int, const std::vector<int>& leave) { return std::int64_t{fits_without(leave)}; });
         search.add_site(n, -1, 0);
         for (const int v : here)
             if (gives_way(v)) search.add_victim(victim_figures(v), {0});
@@ -288,10 +297,13 @@ std::optional<Engine::Impl::VictimSet> Engine::Impl::least_of_node(int n, const 
     return out;
 }
 
-// Who leaves a node so that there are whole cards enough, were that all. Fewer are never enough: what also fits is the best.
-std::optional<std::vector<int>> Engine::Impl::cards_of_node(int n, const std::vector<int>& here, const Shape& shape, bool& impossible) {
+// Who leaves a node so that there are whole cards enough, were that all. Fewer are never enough: what also
+// fits is the best.
+std::optional<std::vector<int>> Engine::Impl::cards_of_node(int n, const std::vector<int>& here,
+                                                            const Shape& shape, bool& impossible) {
     const Node& node = cluster_.node(n);
-    if (shape.cards == 0 || node.mixed || node.card_type < 0 || !shape.need(cluster_, node.card_type).whole) return std::nullopt;
+    if (shape.cards == 0 || node.mixed || node.card_type < 0 || !shape.need(cluster_, node.card_type).whole)
+        return std::nullopt;
     const auto wanted = shape.cards - idle_cards(n);
     if (wanted <= 0) return std::nullopt;
     std::vector<Leaver> leavers;
@@ -307,7 +319,8 @@ Leaver Engine::Impl::leaver(int v, int n) const {
     const auto its = victim_figures(v);
     Leaver out{v, its.priority, its.cost, its.started, 0};
     for (const auto& task : job(v).tasks)
-        if (task.life == TaskSlot::Life::held && (n < 0 || task.slices.node == n)) out.cards += static_cast<std::int64_t>(task.slices.cards.size());
+        if (task.life == TaskSlot::Life::held && (n < 0 || task.slices.node == n))
+            out.cards += static_cast<std::int64_t>(task.slices.cards.size());
     return out;
 }
 
@@ -323,13 +336,16 @@ std::string Engine::Impl::order_words(const JobSlot& preemptor, const JobSlot& v
 std::string Engine::Impl::reason_for(const JobSlot& preemptor, const VictimSet& set,
                                      const JobSlot& victim) const {
     const bool by_order = victim.info.priority == preemptor.info.priority;
-    std::string text =
-        able_.takes_back && victim.queue != preemptor.queue
-            ? "Queue " + preemptor.info.queue + " takes back cards of its reserve for job " + preemptor.info.id + "; stopping this one, to which they were lent, "
-        : by_order ? "Queue " + preemptor.info.queue + " serves job " + preemptor.info.id + " first by its order (" +
-                       order_words(preemptor, victim) + "), and this one may be preempted; stopping it "
-                 : "Job " + preemptor.info.id + " has priority " + std::to_string(preemptor.info.priority) +
-                       ", this one " + std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
+    std::string text = able_.takes_back && victim.queue != preemptor.queue
+                           ? "Queue " + preemptor.info.queue + " takes back cards of its reserve for job " +
+                                 preemptor.info.id + "; stopping this one, to which they were lent, "
+                       : by_order
+                           ? "Queue " + preemptor.info.queue + " serves job " + preemptor.info.id +
+                                 " first by its order (" + order_words(preemptor, victim) +
+                                 "), and this one may be preempted; stopping it "
+                           : "Job " + preemptor.info.id + " has priority " +
+                                 std::to_string(preemptor.info.priority) + ", this one " +
+                                 std::to_string(victim.info.priority) + " and may be preempted; stopping it ";
     const auto others = static_cast<std::int64_t>(set.jobs.size()) - 1;
     text += others == 0 ? "alone makes room"
                         : "and " + count_words(others, "other job", "other jobs") + " makes room";
@@ -344,7 +360,8 @@ std::vector<std::string> Engine::Impl::reasons_for(const JobSlot& preemptor, con
 }
 
 // `reasons`: of each of the set's jobs.
-bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, const std::vector<std::string>& reasons, Plan& plan) {
+bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, const std::vector<std::string>& reasons,
+                           Plan& plan) {
     // It also waits for what stops already on the nodes it will go to.
     std::vector<int> victims = set.jobs;
     for (const auto& slices : set.plan)
@@ -358,7 +375,8 @@ bool Engine::Impl::preempt(JobSlot& preemptor, VictimSet set, const std::vector<
         victim.stopping = true;
         stopping_.push_back(victim.position);
         for (const auto& task : victim.tasks)
-            if (const auto n = static_cast<std::size_t>(task.slices.node); task.life == TaskSlot::Life::held && n < able_.best_on.size())
+            if (const auto n = static_cast<std::size_t>(task.slices.node);
+                task.life == TaskSlot::Life::held && n < able_.best_on.size())
                 able_.best_on[n] = {};
         plan.preemptions.push_back({victim.info.id, preemptor.info.id, reasons[i]});
     }

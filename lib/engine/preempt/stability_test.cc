@@ -30,11 +30,14 @@ struct Churn {
             engine.apply(QueueSet{queue});
         }
         const auto nodes = 1 + rng.below(4);
-        for (std::uint64_t n = 0; n < nodes; ++n) engine.apply(NodeSet{make_node("n" + std::to_string(n), 1 + static_cast<int>(rng.below(4)), 1)});
+        for (std::uint64_t n = 0; n < nodes; ++n)
+            engine.apply(NodeSet{make_node("n" + std::to_string(n), 1 + static_cast<int>(rng.below(4)), 1)});
     }
     void add() {
         const int priorities[] = {200, 500, 500, 500, 700};
-        auto job = a_job("j" + std::to_string(next++)).gpus(1000 * (1 + static_cast<std::int64_t>(rng.below(2)))).tasks(1 + static_cast<std::int64_t>(rng.below(3)));
+        auto job = a_job("j" + std::to_string(next++))
+                       .gpus(1000 * (1 + static_cast<std::int64_t>(rng.below(2))))
+                       .tasks(1 + static_cast<std::int64_t>(rng.below(3)));
         job.queue("q" + std::to_string(rng.below(3))).priority(priorities[rng.below(5)]);
         if (rng.below(5) == 0) job.type(JobType::inference);
         if (rng.below(4)) job.preemptible();
@@ -59,10 +62,13 @@ struct Churn {
             for (const auto& p : plan.placements) running[p.job] = p.tasks;
             for (const auto& p : plan.preemptions) {
                 ++preemptions;
-                ASSERT_FALSE(victims.contains(p.preemptor)) << at << ": " << p.preemptor << " was stopped and stops " << p.victim;
+                ASSERT_FALSE(victims.contains(p.preemptor))
+                    << at << ": " << p.preemptor << " was stopped and stops " << p.victim;
                 victims.insert(p.victim);
                 ASSERT_TRUE(jobs.at(p.victim).preemptible) << at;
-                ASSERT_FALSE(jobs.at(p.victim).spec->type == JobType::inference && jobs.at(p.preemptor).spec->type == JobType::training) << at;
+                ASSERT_FALSE(jobs.at(p.victim).spec->type == JobType::inference &&
+                             jobs.at(p.preemptor).spec->type == JobType::training)
+                    << at;
             }
             for (const auto& p : plan.preemptions) {
                 free_all(p.victim);

@@ -10,8 +10,8 @@
 namespace crater::engine::price {
 namespace {
 
-// Between two repricings: as many as came before, so after 25, 50, 100, 200; then so many, or of more than 6200
-// cards one for each 41.3 of them.
+// Between two repricings: as many as came before, so after 25, 50, 100, 200; then so many, or of more than
+// 6200 cards one for each 41.3 of them.
 constexpr std::int64_t arrivals_first = 25, arrivals_between = 150;
 constexpr std::int64_t arrivals_between_targets = 300;  // until there are prices, and for Rule::fragmentation
 constexpr int steady_pause = 16;  // times as long where tasks leave about as fast as they come
@@ -25,8 +25,8 @@ constexpr double scarce_from = 0.85;   // of what is asked most
 constexpr std::size_t groups_most = 2000;
 constexpr int middle_lane = 16;
 
-// Arrivals between two repricings while the cluster fills up: what is left of it shrinks by a good part meanwhile
-// in the end, and idle nodes can all be broken up at prices of when there were many.
+// Arrivals between two repricings while the cluster fills up: what is left of it shrinks by a good part
+// meanwhile in the end, and idle nodes can all be broken up at prices of when there were many.
 std::int64_t pause_of(std::int64_t cards) { return std::max(arrivals_between, cards * 3 / 124); }
 
 bool power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }

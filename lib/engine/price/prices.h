@@ -74,9 +74,9 @@ class Prices {
     void arrived(int kind, int count = 1);
     void departed(int kind, int count = 1);
 
-    // After 25, 50, 100 and 200 arrivals, then every 150, or one for each 41.3 cards when that is more; 16 times
-    // as rarely once as much leaves as comes. `reprice` takes what is free now and the whole cluster as it is when
-    // empty.
+    // After 25, 50, 100 and 200 arrivals, then every 150, or one for each 41.3 cards when that is more; 16
+    // times as rarely once as much leaves as comes. `reprice` takes what is free now and the whole cluster as
+    // it is when empty.
     bool due() const;
     void reprice(std::span<const Nodes> now, std::span<const Nodes> empty);
     // Kinds that have not come for long are dropped once there are very many; true when numbers given before

@@ -251,7 +251,8 @@ TEST(Prices, work_with_large_nodes_and_parts_of_several_cards) {
     EXPECT_EQ(prices.choose(world.machines[0].free(), prices.intern(world.kinds[1])).card, -1);
 }
 
-// Whatever is free, whichever cards are allowed, and whatever else is scarce; and mostly it is the level itself.
+// Whatever is free, whichever cards are allowed, and whatever else is scarce; and mostly it is the level
+// itself.
 TEST(Prices, bound_every_level_from_above) {
     int equal = 0, all = 0;
     for (const int seed : {1, 2, 3}) {
@@ -265,7 +266,8 @@ TEST(Prices, bound_every_level_from_above) {
             ASSERT_GT(prices.tables(), 1u);
         }
         for (Machine& machine : world.machines) {
-            for (std::int16_t& left : machine.cards) left = static_cast<std::int16_t>(world.draw(5) ? world.draw(101) * 10 : 1000);
+            for (std::int16_t& left : machine.cards)
+                left = static_cast<std::int16_t>(world.draw(5) ? world.draw(101) * 10 : 1000);
             Row sums[companions];
             const Worth worth = prices.appraise(machine.free(), sums);
             const Glance glance = prices.glance(machine.free(), worth);

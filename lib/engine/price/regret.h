@@ -38,8 +38,8 @@ std::int32_t node_value(const Book& book, const Free& free);
 // What a bound needs of a node: where the least of its worth lies, and what its cards have left. A cache line
 // with the versions that whoever keeps it adds.
 struct Glance {
-    std::int32_t value = 0;  // of its worth
-    std::int32_t cards = 0;  // of that, what the cards are worth at the price where the worth is least
+    std::int32_t value = 0;   // of its worth
+    std::int32_t cards = 0;   // of that, what the cards are worth at the price where the worth is least
     std::int64_t amount = 0;  // free of the companion whose price that is
     std::int8_t table = -1, lane = 0, cls = 0, type = -1;  // table -1: too many different cards to tell
     std::uint8_t idle = 0, parts = 0;
@@ -57,8 +57,9 @@ inline constexpr int regret_bits = 14, regret_at = 17;
 Rating least_regret(const Book& book, const Free& free, const Worth& worth, const Demand& kind,
                     std::int32_t price, std::uint64_t allowed, bool keep_idle_together);
 
-// No lower than the level of `least_regret`, whatever cards are allowed, and had from one price in place of 32:
-// what the node is worth afterwards is at most what it is worth at the price that made it worth least before.
+// No lower than the level of `least_regret`, whatever cards are allowed, and had from one price in place of
+// 32: what the node is worth afterwards is at most what it is worth at the price that made it worth least
+// before.
 std::int32_t level_bound(const Book& book, const Glance& node, const Demand& kind, std::int32_t price,
                          bool keep_idle_together);
 

@@ -21,10 +21,10 @@ inline void improve(Row& gain, Row& best, Rates& use, const Rates& rates, std::i
 
 }  // namespace
 
-// In equal ratios from what the companion can be had for alone. Where that is less than the lowest rate, it has
-// lane 0 to itself, and what fills the cards pays nothing for the companion there: an upper bound as well, if a
-// looser one. It is the least where cards have no room, and seldom elsewhere: so cores that nobody lacks today are
-// taken from such nodes first, and are still beside the free cards when those are asked for.
+// In equal ratios from what the companion can be had for alone. Where that is less than the lowest rate, it
+// has lane 0 to itself, and what fills the cards pays nothing for the companion there: an upper bound as
+// well, if a looser one. It is the least where cards have no room, and seldom elsewhere: so cores that nobody
+// lacks today are taken from such nodes first, and are still beside the free cards when those are asked for.
 void Tables::set_rates(std::span<const Good> goods) {
     double alone = 0;
     for (const Good& good : goods) {

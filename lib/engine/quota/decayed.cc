@@ -24,7 +24,9 @@ constexpr auto factors = [] {
 
 std::int64_t decayed(std::int64_t amount, std::int64_t steps) {
     const auto halves = steps / steps_per_half;
-    return halves >= 63 ? 0 : product(amount, factors[static_cast<std::size_t>(steps % steps_per_half)]) >> halves;
+    return halves >= 63
+               ? 0
+               : product(amount, factors[static_cast<std::size_t>(steps % steps_per_half)]) >> halves;
 }
 
 void Decayed::settle(Instant now, std::int64_t rate, Millis half_life) {

@@ -1,5 +1,5 @@
-// An amount of use that counts half after each half-life. Whole numbers only: how far it has decayed depends on
-// which steps of the clock passed, each the 256th part of a half-life.
+// An amount of use that counts half after each half-life. Whole numbers only: how far it has decayed depends
+// on which steps of the clock passed, each the 256th part of a half-life.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct Decayed {
     std::int64_t amount = 0;  // milli-GPU-milliseconds, as of `since`
     Instant since;
 
-    // Brings it up to `now`; `rate` (milli-GPU) was used all the time since. Going back in time changes nothing.
+    // Brings it up to `now`; `rate` (milli-GPU) was used all the time since. Going back in time changes
+    // nothing.
     void settle(Instant now, std::int64_t rate, Millis half_life);
 };
 

@@ -82,7 +82,8 @@ int Tenants::nearest(const std::string& path) const {
 
 void Tenants::set(const Tenant& tenant) {
     Book& book = books_[static_cast<std::size_t>(intern(tenant.path))];
-    for (std::size_t kind = 0; kind < quota_kinds; ++kind) book.caps[kind] = quota_rows[kind].cap(tenant.hard);
+    for (std::size_t kind = 0; kind < quota_kinds; ++kind)
+        book.caps[kind] = quota_rows[kind].cap(tenant.hard);
     book.capped = book.caps != none();
     ++book.eased;
 }
@@ -117,7 +118,8 @@ void Tenants::charge_anyway(int tenant, const Amounts& amounts) { add(tenant, am
 
 void Tenants::release(int tenant, const Amounts& amounts) {
     add(tenant, amounts, -1);
-    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent) ++books_[static_cast<std::size_t>(t)].eased;
+    for (int t = tenant; t >= 0; t = books_[static_cast<std::size_t>(t)].parent)
+        ++books_[static_cast<std::size_t>(t)].eased;
 }
 
 void Tenants::add(int tenant, const Amounts& amounts, int sign) {
@@ -149,7 +151,9 @@ std::string Tenants::save_use() const {
     for (const auto& [path, t] : std::map<std::string_view, int>(positions_.begin(), positions_.end())) {
         Decayed use = books_[static_cast<std::size_t>(t)].use;
         use.settle(now_, books_[static_cast<std::size_t>(t)].held[0], half_life_);
-        if (use.amount > 0) out += std::to_string(use.amount) + " " + std::to_string(use.since.ms) + " " + std::string(path) + "\n";
+        if (use.amount > 0)
+            out += std::to_string(use.amount) + " " + std::to_string(use.since.ms) + " " + std::string(path) +
+                   "\n";
     }
     return out;
 }

@@ -57,7 +57,8 @@ class Tenants {
     void charge_anyway(int tenant,
                        const Amounts& amounts);  // a stored placement is a fact, whatever the caps say now
     void release(int tenant, const Amounts& amounts);
-    void add(int tenant, const Amounts& amounts, int sign);  // tried, and to be taken back: nobody who waits is told
+    // tried, and to be taken back: nobody who waits is told
+    void add(int tenant, const Amounts& amounts, int sign);
     // Whether there is any cap on it or above.
     bool capped(int tenant) const;
     Ceiling over(int tenant, const Amounts& amounts,
@@ -72,8 +73,8 @@ class Tenants {
     // moment ago counts.
     std::int64_t used(int t) const;
     bool in_use() const { return !save_use().empty(); }
-    std::string save_use() const;              // a line a tenant
-    bool load_use(std::string_view text);      // false: not what was saved; nothing changes then
+    std::string save_use() const;          // a line a tenant
+    bool load_use(std::string_view text);  // false: not what was saved; nothing changes then
 
   private:
     static Amounts none() {

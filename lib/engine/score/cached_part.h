@@ -8,7 +8,8 @@
 namespace crater::engine::score {
 
 inline double cached_part(const DataKeys& wanted, const Node& node) {
-    const auto there = std::count_if(wanted.begin(), wanted.end(), [&](std::uint64_t key) { return has_key(node.data, key); });
+    const auto there = std::count_if(wanted.begin(), wanted.end(),
+                                     [&](std::uint64_t key) { return has_key(node.data, key); });
     return static_cast<double>(there) / static_cast<double>(wanted.size());
 }
 

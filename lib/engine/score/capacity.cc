@@ -19,7 +19,9 @@ struct Free {
 double capacity_value(const Look& look, const Choice& choice) {
     (void)choice;
     const Settings& settings = look.settings();
-    const auto weight = [&](std::optional<double> PlacementWeights::* queue, double all) { return weight_of(look, queue, all); };
+    const auto weight = [&](std::optional<double> PlacementWeights::*queue, double all) {
+        return weight_of(look, queue, all);
+    };
     const Node& node = look.node;
     Free free;
     std::int64_t memory = 0, memory_all = 0, bandwidth = 0, bandwidth_all = 0, iops = 0, iops_all = 0;
@@ -31,8 +33,10 @@ double capacity_value(const Look& look, const Choice& choice) {
     for (std::size_t k = 0; k < node.disks.size(); ++k)
         iops += node.disks[k].iops - look.disk(k).iops, iops_all += node.disks[k].iops;
     free.add(weight(&PlacementWeights::gpu_memory, settings.capacity_gpu_memory), memory, memory_all);
-    free.add(weight(&PlacementWeights::cpu_cores, settings.capacity_cpu_cores), node.cpu - look.use().cpu, node.cpu);
-    free.add(weight(&PlacementWeights::memory_bandwidth, settings.capacity_memory_bandwidth), bandwidth, bandwidth_all);
+    free.add(weight(&PlacementWeights::cpu_cores, settings.capacity_cpu_cores), node.cpu - look.use().cpu,
+             node.cpu);
+    free.add(weight(&PlacementWeights::memory_bandwidth, settings.capacity_memory_bandwidth), bandwidth,
+             bandwidth_all);
     free.add(weight(&PlacementWeights::ssd_iops, settings.capacity_ssd_iops), iops, iops_all);
     const double value = free.mean();
     return packs(look.shape.policy) ? 1 - value : value;

@@ -14,7 +14,8 @@ bool dataset_locality_asked(const Shape& shape) { return shape.data && !shape.da
 }  // namespace
 
 extern const Score dataset_locality;
-const Score dataset_locality{"dataset_locality", "The part of the job's datasets that the node has in its cache.",
+const Score dataset_locality{"dataset_locality",
+                             "The part of the job's datasets that the node has in its cache.",
                              dataset_locality_value, dataset_locality_asked};
 
 }  // namespace crater::engine::score

@@ -21,7 +21,9 @@ struct Shares {
 double load_value(const Look& look, const Choice& choice) {
     (void)choice;
     const Settings& settings = look.settings();
-    const auto weight = [&](std::optional<double> PlacementWeights::* queue, double all) { return weight_of(look, queue, all); };
+    const auto weight = [&](std::optional<double> PlacementWeights::*queue, double all) {
+        return weight_of(look, queue, all);
+    };
     const Node& node = look.node;
     Shares shares;
     std::int64_t compute = 0;
@@ -31,9 +33,11 @@ double load_value(const Look& look, const Choice& choice) {
         live = std::max(live, node.live.gpus[c]);
     }
     const auto cards = static_cast<std::int64_t>(node.cards.size());
-    shares.add(weight(&PlacementWeights::w_gpu, settings.w_gpu), compute, cards * 1000, cards > 0 ? live / static_cast<int>(cards) : 0);
+    shares.add(weight(&PlacementWeights::w_gpu, settings.w_gpu), compute, cards * 1000,
+               cards > 0 ? live / static_cast<int>(cards) : 0);
     shares.add(weight(&PlacementWeights::w_cpu, settings.w_cpu), look.use().cpu, node.cpu, node.live.cpu);
-    shares.add(weight(&PlacementWeights::w_mem, settings.w_mem), look.use().memory, node.memory, node.live.memory);
+    shares.add(weight(&PlacementWeights::w_mem, settings.w_mem), look.use().memory, node.memory,
+               node.live.memory);
     std::int64_t iops = 0, iops_all = 0;
     for (std::size_t k = 0; k < node.disks.size(); ++k)
         iops += look.disk(k).iops, iops_all += node.disks[k].iops;

@@ -14,7 +14,8 @@ bool model_cache_asked(const Shape& shape) { return shape.data && !shape.data->m
 }  // namespace
 
 extern const Score model_cache;
-const Score model_cache{"model_cache", "The part of the job's models whose weights the node has in its cache.",
+const Score model_cache{"model_cache",
+                        "The part of the job's models whose weights the node has in its cache.",
                         model_cache_value, model_cache_asked};
 
 }  // namespace crater::engine::score

@@ -20,7 +20,7 @@ struct Score {
 std::span<const Score* const> table();  // by name
 
 // What the queue gives a part of the score, else what is given to all.
-inline double weight_of(const Look& look, std::optional<double> PlacementWeights::* queue, double all) {
+inline double weight_of(const Look& look, std::optional<double> PlacementWeights::*queue, double all) {
     const OwnWeights* own = look.shape.own_weights.get();
     return own ? (own->given.*queue).value_or(all) : all;
 }

@@ -14,13 +14,14 @@ void find_cores(Board& board, const NumaDomain& domain, int position) {
         threads.emplace_back(i < domain.core_of.size() ? domain.core_of[i] : domain.cpus[i], domain.cpus[i]);
     std::sort(threads.begin(), threads.end());
     for (std::size_t i = 0; i < threads.size(); ++i) {
-        if (i == 0 || threads[i].first != threads[i - 1].first) board.cores.push_back({.domain = position, .cpus = {}});
+        if (i == 0 || threads[i].first != threads[i - 1].first)
+            board.cores.push_back({.domain = position, .cpus = {}});
         board.cores.back().cpus.push_back(threads[i].second);
     }
 }
 
-// CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually are. Where fewer are listed
-// than can be scheduled, whole cores are not given out at all.
+// CPUs beyond what is schedulable are the system's: the first ones, where interrupts and daemons usually are.
+// Where fewer are listed than can be scheduled, whole cores are not given out at all.
 void keep_for_system(Board& board, std::int64_t listed, std::int64_t schedulable) {
     std::int64_t reserved = listed - schedulable;
     if (reserved < 0) reserved = listed;
@@ -64,7 +65,8 @@ Board Board::of(const NodeInventory& inventory, std::int64_t cpu, std::int64_t m
     return board;
 }
 
-std::shared_ptr<const Board> Boards::of(const NodeInventory& inventory, std::int64_t cpu, std::int64_t memory) {
+std::shared_ptr<const Board> Boards::of(const NodeInventory& inventory, std::int64_t cpu,
+                                        std::int64_t memory) {
     FactBytes bytes;
     bytes.add(inventory.numa), bytes.add(cpu), bytes.add(inventory.numa.empty() ? memory : 0);
     auto& known = known_[bytes.bytes()];

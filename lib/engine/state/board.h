@@ -1,5 +1,5 @@
-// The NUMA domains and cores of a node, prepared for deciding. Nodes that are alike share one: then what a decision reads of it stays
-// in the cache, however many nodes there are.
+// The NUMA domains and cores of a node, prepared for deciding. Nodes that are alike share one: then what a
+// decision reads of it stays in the cache, however many nodes there are.
 #pragma once
 
 #include <bit>
@@ -39,7 +39,8 @@ class CoreSet {
     template <class F>
     void each(F f) const {  // in ascending order
         for (std::size_t w = 0; w < words_.size(); ++w)
-            for (auto left = words_[w]; left; left &= left - 1) f(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+            for (auto left = words_[w]; left; left &= left - 1)
+                f(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
     }
 
   private:
@@ -49,8 +50,9 @@ class CoreSet {
 struct Board {
     std::vector<Domain> domains;  // never empty
     std::vector<Core> cores;
-    std::vector<std::vector<std::uint64_t>> free;  // by domain, those of all last: cores that may be had whole, as words of bits
-    std::vector<std::uint64_t> facts;              // by core: its CPUs as part of a placement's fact
+    // by domain, those of all last: cores that may be had whole, as words of bits
+    std::vector<std::vector<std::uint64_t>> free;
+    std::vector<std::uint64_t> facts;  // by core: its CPUs as part of a placement's fact
     std::size_t words() const { return (cores.size() + 63) / 64; }
 
     // Of a node with so much schedulable CPU, and memory.
@@ -63,7 +65,8 @@ class Boards {
     std::shared_ptr<const Board> of(const NodeInventory& inventory, std::int64_t cpu, std::int64_t memory);
 
   private:
-    std::unordered_map<std::string, std::weak_ptr<const Board>> known_;  // by what they are made of; never walked for an answer
+    // by what they are made of; never walked for an answer
+    std::unordered_map<std::string, std::weak_ptr<const Board>> known_;
 };
 
 }  // namespace crater::engine

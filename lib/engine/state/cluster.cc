@@ -21,7 +21,9 @@ std::int8_t heat_step(double celsius) {
 
 std::int64_t overcommit_of(double ratio) { return std::llround(std::clamp(ratio, 1.0, 10.0) * 1000); }
 
-void Cluster::find_overcommit() { overcommit_ = std::max(overcommit_of(settings_.memory_overcommit_ratio), queue_overcommit_); }
+void Cluster::find_overcommit() {
+    overcommit_ = std::max(overcommit_of(settings_.memory_overcommit_ratio), queue_overcommit_);
+}
 
 bool Cluster::set_queue_overcommit(std::int64_t ratio) {
     const auto before = overcommit_;
@@ -36,7 +38,8 @@ bool Cluster::set_queue_overcommit(std::int64_t ratio) {
 void Cluster::find_watermark(const Node& host, Live& live) const {
     live.above_watermark = 0;
     for (std::size_t c = 0; c < host.cards.size(); ++c)
-        if (live.memory_on(c) * 1000 > type(host.cards[c].type).memory * thousandths(settings_.safety_watermark))
+        if (live.memory_on(c) * 1000 >
+            type(host.cards[c].type).memory * thousandths(settings_.safety_watermark))
             live.above_watermark |= Mask{1} << c;
 }
 
@@ -44,7 +47,9 @@ void Cluster::emptied(const Slices& slices) {
     Live& live = at(slices.node).live;
     for (const auto& slice : slices.cards) {
         const auto c = static_cast<std::size_t>(slice.card);
-        if (used_.cards[static_cast<std::size_t>(at(slices.node).cards_at) + c].tasks > 0 || c >= live.card_memory.size()) continue;
+        if (used_.cards[static_cast<std::size_t>(at(slices.node).cards_at) + c].tasks > 0 ||
+            c >= live.card_memory.size())
+            continue;
         live.card_memory[c] = -1;
         if (!(live.above_watermark >> c & 1)) continue;
         live.above_watermark &= ~(Mask{1} << c);
@@ -70,7 +75,8 @@ int Cluster::find(const std::string& name) const {
 }
 
 int Cluster::set_node(std::shared_ptr<const NodeInventory> inventory) {
-    changes_.reserve(changes_kept + 1);  // else a decision or an answer pays for moving them all when they grow
+    // else a decision or an answer pays for moving them all when they grow
+    changes_.reserve(changes_kept + 1);
     int n = find(inventory->name);
     if (n < 0) {
         n = size();
@@ -228,11 +234,14 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     out.node = host.name;
     for (const auto& slice : s.cards) {
         const Card& card = host.cards[static_cast<std::size_t>(slice.card)];
-        out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid, MilliGpu(slice.compute), Mebibytes(slice.memory),
-                            slice.exclusive, slice.capped});
+        out.gpus.push_back({card.index, host.card_texts[static_cast<std::size_t>(slice.card)].uuid,
+                            MilliGpu(slice.compute), Mebibytes(slice.memory), slice.exclusive, slice.capped});
         if (slice.start < 0) continue;
         out.gpus.back().start = slice.start;
-        out.gpus.back().partition = slice.partition < 0 ? lost_partition : type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
+        out.gpus.back().partition =
+            slice.partition < 0
+                ? lost_partition
+                : type(card.type).partitions->rows[static_cast<std::size_t>(slice.partition)].name;
     }
     out.cpu = MilliCpu(s.cpu);
     s.cores.each([&](std::size_t position) {
@@ -251,14 +260,20 @@ Allocation Cluster::to_allocation(const Slices& s) const {
     return out;
 }
 
-// An instance that the card does not have, or not there, is held as an amount: what it covers nobody can tell. It may have it again later.
+// An instance that the card does not have, or not there, is held as an amount: what it covers nobody can
+// tell. It may have it again later.
 CardSlice Cluster::card_slice(Node& host, const GpuSlice& slice) {
-    CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)), .exclusive = slice.exclusive, .capped = slice.capped,
-                  .compute = static_cast<std::int16_t>(slice.compute.value), .memory = slice.memory.value};
+    CardSlice out{.card = static_cast<std::int16_t>(card_position(host, slice)),
+                  .exclusive = slice.exclusive,
+                  .capped = slice.capped,
+                  .compute = static_cast<std::int16_t>(slice.compute.value),
+                  .memory = slice.memory.value};
     const auto& partitions = type(host.cards[static_cast<std::size_t>(out.card)].type).partitions;
     if (slice.partition.empty()) return out;
     out.start = static_cast<std::int8_t>(std::clamp<std::int64_t>(slice.start, -1, slots_max));
-    if (partitions) out.partition = static_cast<std::int8_t>(partitions->placed(slice.partition, out.memory, out.compute, out.start));
+    if (partitions)
+        out.partition =
+            static_cast<std::int8_t>(partitions->placed(slice.partition, out.memory, out.compute, out.start));
     return out;
 }
 
@@ -268,8 +283,7 @@ Slices Cluster::from_allocation(const Allocation& a) {
     CRATER_CHECK(s.node >= 0, "an allocation names a node that is not known: " + a.node);
     Node& host = at(s.node);
     const auto parts = host.cards.size() + host.disks.size();
-    for (const auto& slice : a.gpus)
-        s.cards.push_back(card_slice(host, slice));
+    for (const auto& slice : a.gpus) s.cards.push_back(card_slice(host, slice));
     s.cpu = a.cpu.value;
     s.cpu_only = a.gpus.empty();
     for (std::size_t c = 0; c < host.board->cores.size() && !a.cpu_set.empty(); ++c) {
@@ -288,7 +302,8 @@ Slices Cluster::from_allocation(const Allocation& a) {
     s.disk_iops = a.disk_iops.value;
     s.disk_bandwidth = a.disk_bandwidth.value;
     s.node_exclusive = a.node_exclusive;
-    if (parts != host.cards.size() + host.disks.size()) ++host.hardware_version, ++conditions_[static_cast<std::size_t>(s.node)];
+    if (parts != host.cards.size() + host.disks.size())
+        ++host.hardware_version, ++conditions_[static_cast<std::size_t>(s.node)];
     return s;
 }
 

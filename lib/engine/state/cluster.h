@@ -44,7 +44,8 @@ class Cluster {
     void set_flags(int n, bool draining, bool lost);
     void set_taints(int n, std::vector<Taint> taints);
     void set_windows(int n, std::vector<Maintenance> windows, Instant now);
-    // Time goes on: nodes with maintenance ahead are open for less long, those it is over for are open again, which are given.
+    // Time goes on: nodes with maintenance ahead are open for less long, those it is over for are open again,
+    // which are given.
     std::vector<int> advance(Instant now);
     // When the next maintenance ends; never when none is known.
     std::optional<Instant> next_opening(Instant now) const;
@@ -63,9 +64,11 @@ class Cluster {
     // A card lost its last task: what was measured of it before is not true of it any more.
     void emptied(const Slices& slices);
 
-    // What slices of a card of so much memory may add up to, by the highest ratio of all queues. Shapes of a queue with a lower one
-    // leave the difference alone (CardNeed::beyond).
-    std::int64_t card_limit(std::int64_t memory) const { return overcommit_ == 1000 ? memory : memory * overcommit_ / 1000; }
+    // What slices of a card of so much memory may add up to, by the highest ratio of all queues. Shapes of a
+    // queue with a lower one leave the difference alone (CardNeed::beyond).
+    std::int64_t card_limit(std::int64_t memory) const {
+        return overcommit_ == 1000 ? memory : memory * overcommit_ / 1000;
+    }
     bool overcommits() const { return overcommit_ > 1000; }
     // The highest ratio that a queue has of its own, in thousandths. True when limits are other ones now.
     bool set_queue_overcommit(std::int64_t ratio);
@@ -101,7 +104,9 @@ class Cluster {
     std::uint64_t changes_end() const { return changes_base_ + changes_.size(); }
     int change(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].node; }
     // Cards of that node that are not as they were; all of them when more than a booking changed.
-    Mask changed_cards(std::uint64_t at) const { return changes_[static_cast<std::size_t>(at - changes_base_)].cards; }
+    Mask changed_cards(std::uint64_t at) const {
+        return changes_[static_cast<std::size_t>(at - changes_base_)].cards;
+    }
 
     Allocation to_allocation(const Slices& slices) const;
     // Parts that the node does not have (any more) are added to it as gone, so that the books stay whole.

@@ -40,9 +40,10 @@ int capability_number(std::string_view text) {
 }
 
 bool CardType::operator==(const CardType& o) const {
-    const bool same_partitions = partitions && o.partitions ? *partitions == *o.partitions : partitions == o.partitions;
-    return model == o.model && memory == o.memory && nominal == o.nominal && capability == o.capability && precisions == o.precisions &&
-           same_partitions;
+    const bool same_partitions =
+        partitions && o.partitions ? *partitions == *o.partitions : partitions == o.partitions;
+    return model == o.model && memory == o.memory && nominal == o.nominal && capability == o.capability &&
+           precisions == o.precisions && same_partitions;
 }
 
 int Cluster::intern(const CardType& type) {
@@ -57,7 +58,8 @@ void Cluster::build(Node& node) {
     node.cpu = std::max<std::int64_t>(0, inventory.cpu.value);
     node.memory = std::max<std::int64_t>(0, inventory.memory.value);
     const auto runs = [&](std::string_view runtime) {
-        return std::find(inventory.runtimes.begin(), inventory.runtimes.end(), runtime) != inventory.runtimes.end();
+        return std::find(inventory.runtimes.begin(), inventory.runtimes.end(), runtime) !=
+               inventory.runtimes.end();
     };
     node.runs_images = runs("docker");
     node.runs_processes = inventory.runtimes.empty() || runs("process") || runs("none");
@@ -80,8 +82,10 @@ void Cluster::build(Node& node) {
 
 void Cluster::find_data(Node& node) {
     node.data.clear();
-    for (const auto& item : node.inventory->cache.datasets) node.data.push_back(data_key(DataKind::dataset, item.id));
-    for (const auto& item : node.inventory->cache.models) node.data.push_back(data_key(DataKind::model, item.id));
+    for (const auto& item : node.inventory->cache.datasets)
+        node.data.push_back(data_key(DataKind::dataset, item.id));
+    for (const auto& item : node.inventory->cache.models)
+        node.data.push_back(data_key(DataKind::model, item.id));
     std::sort(node.data.begin(), node.data.end());
 }
 
@@ -111,11 +115,14 @@ void Cluster::make_columns(Node& node) {
     node.domain_cards.resize(node.domains.size());
     for (std::size_t c = 0; c < node.cards.size(); ++c) {
         if (node.cards[c].usable) node.usable |= Mask{1} << c;
-        if (node.cards[c].domain >= 0) node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
-        node.mixed |= node.cards[c].type != node.cards.front().type || node.cards[c].gone || type(node.cards[c].type).partitions;
+        if (node.cards[c].domain >= 0)
+            node.domain_cards[static_cast<std::size_t>(node.cards[c].domain)] |= Mask{1} << c;
+        node.mixed |= node.cards[c].type != node.cards.front().type || node.cards[c].gone ||
+                      type(node.cards[c].type).partitions;
     }
     node.partitions.clear();
-    for (std::size_t c = 0; node.mixed && c < node.cards.size(); ++c) node.partitions.push_back(type(node.cards[c].type).partitions);
+    for (std::size_t c = 0; node.mixed && c < node.cards.size(); ++c)
+        node.partitions.push_back(type(node.cards[c].type).partitions);
     node.card_type = node.cards.empty() || node.mixed ? -1 : node.cards.front().type;
     node.card_memory = node.card_type < 0 ? 0 : type(node.card_type).memory;
 }
@@ -129,8 +136,10 @@ void Cluster::build_cards(Node& node) {
                       capability_number(gpu.compute_capability), gpu.precisions};
         std::sort(type.precisions.begin(), type.precisions.end());
         std::string fault = gpu.healthy ? partitions_fault(gpu) : std::string();
-        if (gpu.healthy && gpu.mig_enabled && gpu.partitions.empty()) fault = "it is in MIG mode, and its agent makes no instances";
-        if (fault.empty() && !gpu.partitions.empty()) type.partitions = std::make_shared<const Partitions>(partitions_of(gpu));
+        if (gpu.healthy && gpu.mig_enabled && gpu.partitions.empty())
+            fault = "it is in MIG mode, and its agent makes no instances";
+        if (fault.empty() && !gpu.partitions.empty())
+            type.partitions = std::make_shared<const Partitions>(partitions_of(gpu));
         Card card{.index = gpu.index, .type = intern(type), .usable = gpu.healthy && fault.empty()};
         CardText text{gpu.uuid, gpu.healthy ? fault : gpu.health_detail};
         for (std::size_t d = 0; d < node.domains.size(); ++d)
@@ -157,8 +166,10 @@ int Cluster::card_position(Node& node, const GpuSlice& slice) {
     }
     CRATER_CHECK(static_cast<int>(node.cards.size()) < cards_per_node_max,
                  "more cards on a node than can be booked");
-    node.cards.push_back(
-        {.index = slice.index, .type = intern({.model = "gone", .precisions = {}}), .usable = false, .gone = true});
+    node.cards.push_back({.index = slice.index,
+                          .type = intern({.model = "gone", .precisions = {}}),
+                          .usable = false,
+                          .gone = true});
     node.card_texts.push_back({slice.uuid, "it is no longer reported"});
     make_columns(node);
     return static_cast<int>(node.cards.size()) - 1;

@@ -7,7 +7,9 @@
 namespace crater::engine {
 namespace {
 
-int shift_of(std::int64_t minutes) { return std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(minutes))) - 3); }
+int shift_of(std::int64_t minutes) {
+    return std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(minutes))) - 3);
+}
 
 std::int64_t open_for(const std::vector<Maintenance>& windows, Instant now) {
     std::int64_t least = INT64_MAX;
@@ -44,11 +46,13 @@ void Cluster::set_taints(int n, std::vector<Taint> taints) {
 void Cluster::set_windows(int n, std::vector<Maintenance> windows, Instant now) {
     Node& node = at(n);
     if (node.windows == windows) return;
-    std::sort(windows.begin(), windows.end(), [](const Maintenance& a, const Maintenance& b) { return a.start < b.start; });
+    std::sort(windows.begin(), windows.end(),
+              [](const Maintenance& a, const Maintenance& b) { return a.start < b.start; });
     node.windows = std::move(windows);
     node.open_for = open_for(node.windows, now);
     std::erase(maintained_, n);
-    if (!node.windows.empty()) maintained_.insert(std::lower_bound(maintained_.begin(), maintained_.end(), n), n);
+    if (!node.windows.empty())
+        maintained_.insert(std::lower_bound(maintained_.begin(), maintained_.end(), n), n);
     touch(n);
 }
 

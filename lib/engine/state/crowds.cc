@@ -24,7 +24,8 @@ bool Crowds::carries(const Labels& labels, const Labels& wanted) {
 }
 
 bool Crowds::avoids(const Crowd& one, const Crowd& other) {
-    return std::any_of(one.avoids.begin(), one.avoids.end(), [&](const Labels& wanted) { return carries(other.labels, wanted); });
+    return std::any_of(one.avoids.begin(), one.avoids.end(),
+                       [&](const Labels& wanted) { return carries(other.labels, wanted); });
 }
 
 int Crowds::take(const JobSpec& spec, bool* news) {

@@ -1,5 +1,5 @@
-// Who shares no node with whom. Jobs of equal labels and equal anti-affinity are one crowd; the ledger counts the tasks of each crowd
-// on each node. Jobs without either have none (-1), and cost nothing.
+// Who shares no node with whom. Jobs of equal labels and equal anti-affinity are one crowd; the ledger counts
+// the tasks of each crowd on each node. Jobs without either have none (-1), and cost nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ using Labels = std::map<std::string, std::string>;
 
 class Crowds {
   public:
-    // Counts a member. `news`, when not null, is set when it avoids labels that nobody avoided before: jobs that carry them are
-    // concerned from now on.
+    // Counts a member. `news`, when not null, is set when it avoids labels that nobody avoided before: jobs
+    // that carry them are concerned from now on.
     int take(const JobSpec& spec, bool* news = nullptr);
     void drop(int crowd);
 
-    // Whether a task of either may not stand beside one of the other; of two jobs, also where they are of one crowd.
+    // Whether a task of either may not stand beside one of the other; of two jobs, also where they are of one
+    // crowd.
     bool apart(int one, int other) const;
     // Whether anybody could be in its way at all: it avoids labels, or its labels are avoided.
     bool concerned(int crowd) const;

@@ -1,5 +1,5 @@
-// Datasets and models by a fingerprint of their ids: what a node has and what a job names are compared as numbers, without a table of all
-// ids that any job ever named.
+// Datasets and models by a fingerprint of their ids: what a node has and what a job names are compared as
+// numbers, without a table of all ids that any job ever named.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,15 @@ namespace crater::engine {
 
 enum class DataKind : std::uint64_t { dataset = 1, model };
 
-inline std::uint64_t data_key(DataKind kind, const std::string& id) { return hash64(id, static_cast<std::uint64_t>(kind)); }
+inline std::uint64_t data_key(DataKind kind, const std::string& id) {
+    return hash64(id, static_cast<std::uint64_t>(kind));
+}
 
 // Sorted: the order in which ids are told means nothing.
 using DataKeys = std::vector<std::uint64_t>;
-inline bool has_key(const DataKeys& keys, std::uint64_t key) { return std::binary_search(keys.begin(), keys.end(), key); }
+inline bool has_key(const DataKeys& keys, std::uint64_t key) {
+    return std::binary_search(keys.begin(), keys.end(), key);
+}
 
 // What a job names.
 struct WantedData {

@@ -96,7 +96,19 @@ class FactBytes {
 };
 
 // Kinds of facts, so that equal bytes of different kinds differ.
-enum class FactKind : std::uint64_t { node = 1, flags, queue, tenant, settings, job, ended_task, placement, profile, taints, maintenance };
+enum class FactKind : std::uint64_t {
+    node = 1,
+    flags,
+    queue,
+    tenant,
+    settings,
+    job,
+    ended_task,
+    placement,
+    profile,
+    taints,
+    maintenance
+};
 
 template <class T>
 std::uint64_t fact_hash(FactKind kind, const T& fact) {

@@ -1,5 +1,5 @@
-// Asking the memory for what will be read soon: jobs and nodes of one decision lie anywhere, and waiting for them one after the other
-// takes longer than deciding.
+// Asking the memory for what will be read soon: jobs and nodes of one decision lie anywhere, and waiting for
+// them one after the other takes longer than deciding.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A short list that needs no memory of its own up to N entries: what a task holds is a card or two, and a decision that asks the
-// allocator for each of them costs as much again.
+// A short list that needs no memory of its own up to N entries: what a task holds is a card or two, and a
+// decision that asks the allocator for each of them costs as much again.
 #pragma once
 
 #include <algorithm>

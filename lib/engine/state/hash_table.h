@@ -1,5 +1,6 @@
-// Positions by hash: open addressing, one cache line a look-up, never walked, so its order reaches nothing. Half of the hash is kept,
-// so that it stays small beside what it leads to; what has the same may be another thing: who asks compares.
+// Positions by hash: open addressing, one cache line a look-up, never walked, so its order reaches nothing.
+// Half of the hash is kept, so that it stays small beside what it leads to; what has the same may be another
+// thing: who asks compares.
 #pragma once
 
 #include <cstdint>

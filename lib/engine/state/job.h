@@ -26,7 +26,7 @@ struct JobSlot {
     int waiting = 0, held = 0;
     bool stopping = false;  // told to make room; holds its slices until they are freed
     JobType type = JobType::batch;
-    std::uint64_t fact = 0;         // its part of the state hash
+    std::uint64_t fact = 0;  // its part of the state hash
     std::uint64_t id_hash = 0;
     Instant checkpointed;  // what ran before is kept
     Instant run_started;   // of the last run that ended

@@ -79,7 +79,8 @@ void Ledger::book(const Node& node, const Slices& s, int sign) {
 
 void Ledger::book_slots(const Node& node, const CardSlice& slice, int sign) {
     const Partitions& partitions = *node.partitions[static_cast<std::size_t>(slice.card)];
-    const Slots covered = Partitions::covered(partitions.rows[static_cast<std::size_t>(slice.partition)].size, slice.start);
+    const Slots covered =
+        Partitions::covered(partitions.rows[static_cast<std::size_t>(slice.partition)].size, slice.start);
     Slots& taken = slots[static_cast<std::size_t>(node.cards_at + slice.card)];
     taken = sign > 0 ? taken + covered : taken - covered;
 }
@@ -89,7 +90,9 @@ void Ledger::book_cores(const Node& node, const Slices& s, int sign) {
     for (std::size_t w = 0; w < s.cores.words(); ++w) {
         const auto at = static_cast<std::size_t>(node.cores_at) + w;
         const std::uint64_t taken = s.cores.word(w);
-        const auto count = [&](std::uint64_t bit) { share_core(at * 64 + static_cast<std::size_t>(std::countr_zero(bit)), sign); };
+        const auto count = [&](std::uint64_t bit) {
+            share_core(at * 64 + static_cast<std::size_t>(std::countr_zero(bit)), sign);
+        };
         if (sign > 0) {
             for (auto twice = taken & cores[at]; twice; twice &= twice - 1) count(twice);
             cores[at] |= taken;
@@ -101,7 +104,8 @@ void Ledger::book_cores(const Node& node, const Slices& s, int sign) {
     }
     s.cores.each([&](std::size_t position) {
         const Core& core = board.cores[position];
-        domains[static_cast<std::size_t>(node.domains_at + core.domain)].cpu += sign * 1000 * static_cast<std::int64_t>(core.cpus.size());
+        domains[static_cast<std::size_t>(node.domains_at + core.domain)].cpu +=
+            sign * 1000 * static_cast<std::int64_t>(core.cpus.size());
     });
 }
 

@@ -1,6 +1,6 @@
 // Who uses how much of what: rows of integers over all nodes, cards, NUMA domains, cores and disks, those of
-// one node side by side. All bookings are sums, so that undoing one is booking it with the other sign, and a use
-// may exceed what a node has (after it came back smaller) without anything wrapping: free is then none.
+// one node side by side. All bookings are sums, so that undoing one is booking it with the other sign, and a
+// use may exceed what a node has (after it came back smaller) without anything wrapping: free is then none.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct CardSlice {
     std::int16_t card = 0;
     bool exclusive = false, capped = false;
     std::int16_t compute = 0;
-    // Of a card that is cut into instances: its row, -1 when the card has no such instance any more, and its first slot.
+    // Of a card that is cut into instances: its row, -1 when the card has no such instance any more, and its
+    // first slot.
     std::int8_t partition = -1, start = -1;
     std::int64_t memory = 0;
 };
@@ -58,12 +59,14 @@ struct CrowdUse {
 struct Ledger {
     std::vector<NodeUse> nodes;
     std::vector<std::vector<CrowdUse>> crowds;  // by node, unordered; tasks of no crowd are not in it
-    std::vector<CardUse> cards;      // of a node from its cards_at on; likewise the others
-    std::vector<Slots> slots;        // beside the cards: of those that are cut into instances
+    std::vector<CardUse> cards;                 // of a node from its cards_at on; likewise the others
+    std::vector<Slots> slots;                   // beside the cards: of those that are cut into instances
     std::vector<DomainUse> domains;
     std::vector<DiskUse> disks;
-    std::vector<std::uint64_t> cores;  // those that a task has whole, as words of bits: of a node from its cores_at on
-    // Cores that more tasks have than one, which bookings that are only tried may come to: how many more. Mostly empty.
+    // those that a task has whole, as words of bits: of a node from its cores_at on
+    std::vector<std::uint64_t> cores;
+    // Cores that more tasks have than one, which bookings that are only tried may come to: how many more.
+    // Mostly empty.
     std::map<std::size_t, int> shared_cores;  // by bit of `cores`
 
     void add_node() { nodes.emplace_back(), crowds.emplace_back(); }

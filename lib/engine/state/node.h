@@ -57,14 +57,16 @@ std::int8_t heat_step(double celsius);
 struct Live {
     Mask above_watermark = 0;  // cards whose real use is
     int cpu = 0, memory = 0, disk = 0;
-    std::vector<int> gpus;  // by card position
-    std::vector<std::int8_t> heat;  // by card position, in steps; none: not known
+    std::vector<int> gpus;                  // by card position
+    std::vector<std::int8_t> heat;          // by card position, in steps; none: not known
     std::vector<std::int64_t> card_memory;  // MiB in real use, by card position; -1: not known
     std::int64_t disk_rate = 0;             // bytes/s
     Instant at;                             // of the sample; 0: there was none
 
     int heat_of(std::size_t card) const { return card < heat.size() ? heat[card] : 0; }
-    std::int64_t memory_on(std::size_t card) const { return card < card_memory.size() ? card_memory[card] : -1; }
+    std::int64_t memory_on(std::size_t card) const {
+        return card < card_memory.size() ? card_memory[card] : -1;
+    }
 };
 
 // The first cache line is what every decision looks at.
@@ -91,9 +93,10 @@ struct alignas(64) Node {
     std::vector<std::shared_ptr<const Partitions>> partitions;  // by card, where any has them
     std::vector<DiskUnit> disks;
     std::vector<Taint> taints;
-    DataKeys data;  // in its cache
+    DataKeys data;                     // in its cache
     std::vector<Maintenance> windows;  // by start
-    // Minutes for which a job may run that starts now, a step of `minutes_down`; closed: it takes none. Kept current by Cluster::advance.
+    // Minutes for which a job may run that starts now, a step of `minutes_down`; closed: it takes none. Kept
+    // current by Cluster::advance.
     static constexpr std::int64_t closed = -1;
     std::int64_t open_for = INT64_MAX;
 
@@ -102,7 +105,9 @@ struct alignas(64) Node {
     std::shared_ptr<const NodeInventory> inventory;  // whoever told of the node has the same object
 
     bool takes_work() const { return present && !draining && !lost; }
-    Mask cards_in(int domain) const { return domain < 0 ? 0 : domain_cards[static_cast<std::size_t>(domain)]; }
+    Mask cards_in(int domain) const {
+        return domain < 0 ? 0 : domain_cards[static_cast<std::size_t>(domain)];
+    }
 };
 
 // The size a card is sold with: "a100-pcie-40gb" with 40536 MiB is a 40 GiB card.

@@ -15,7 +15,8 @@ bool is_free(Slots taken, int size, int start) {
 }
 
 bool can_be_placed(const Partitions::Row& row, Slots taken) {
-    return std::any_of(row.starts.begin(), row.starts.end(), [&](int start) { return is_free(taken, row.size, start); });
+    return std::any_of(row.starts.begin(), row.starts.end(),
+                       [&](int start) { return is_free(taken, row.size, start); });
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ int Partitions::named(const std::string& name) const {
 
 int Partitions::placed(const std::string& name, std::int64_t memory, int compute, int start) const {
     const auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-        const bool same = name == lost_partition ? row.memory == memory && row.compute == compute : row.name == name;
+        const bool same =
+            name == lost_partition ? row.memory == memory && row.compute == compute : row.name == name;
         return same && std::find(row.starts.begin(), row.starts.end(), start) != row.starts.end();
     });
     return it == rows.end() ? -1 : static_cast<int>(it - rows.begin());
@@ -46,7 +48,8 @@ std::int64_t Partitions::largest(Slots taken) const {
     return 0;
 }
 
-// By the largest row that can still be placed, then by the sum over all rows of their places still free, then the last start.
+// By the largest row that can still be placed, then by the sum over all rows of their places still free, then
+// the last start.
 int Partitions::start_for(int r, Slots taken) const {
     const Row& row = rows[static_cast<std::size_t>(r)];
     int best = -1;
@@ -65,12 +68,13 @@ int Partitions::start_for(int r, Slots taken) const {
 
 std::string partitions_fault(const Gpu& gpu) {
     for (const GpuPartition& row : gpu.partitions) {
-        const bool sound = row.size >= 1 && row.memory.value > 0 && row.memory <= gpu.memory && row.compute.value >= 0 &&
-                           row.compute.value <= 1000 && !row.starts.empty();
+        const bool sound = row.size >= 1 && row.memory.value > 0 && row.memory <= gpu.memory &&
+                           row.compute.value >= 0 && row.compute.value <= 1000 && !row.starts.empty();
         if (!sound) return "its instance " + row.name + " is not sound";
         for (const auto start : row.starts)
             if (start < 0 || start + row.size > slots_max)
-                return "its instance " + row.name + " lies beyond " + std::to_string(slots_max) + " memory slots";
+                return "its instance " + row.name + " lies beyond " + std::to_string(slots_max) +
+                       " memory slots";
     }
     return {};
 }
@@ -78,10 +82,15 @@ std::string partitions_fault(const Gpu& gpu) {
 Partitions partitions_of(const Gpu& gpu) {
     Partitions out;
     for (const GpuPartition& row : gpu.partitions)
-        out.rows.push_back({row.name, row.memory.value, nominal_memory(row.name, row.memory.value), static_cast<int>(row.compute.value),
-                            static_cast<int>(row.size), {row.starts.begin(), row.starts.end()}});
-    std::sort(out.rows.begin(), out.rows.end(),
-              [](const Partitions::Row& a, const Partitions::Row& b) { return std::tie(a.memory, a.compute, a.name) < std::tie(b.memory, b.compute, b.name); });
+        out.rows.push_back({row.name,
+                            row.memory.value,
+                            nominal_memory(row.name, row.memory.value),
+                            static_cast<int>(row.compute.value),
+                            static_cast<int>(row.size),
+                            {row.starts.begin(), row.starts.end()}});
+    std::sort(out.rows.begin(), out.rows.end(), [](const Partitions::Row& a, const Partitions::Row& b) {
+        return std::tie(a.memory, a.compute, a.name) < std::tie(b.memory, b.compute, b.name);
+    });
     return out;
 }
 

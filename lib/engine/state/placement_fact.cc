@@ -31,9 +31,10 @@ std::int64_t name_number(std::string_view name) { return name.empty() ? 0 : numb
 std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Allocation& a) {
     Numbers out;
     const bool bound = a.numa_node >= 0;
-    for (const std::int64_t v : {number(job), task, name_number(a.node), a.cpu.value, a.memory.value, bound ? a.numa_node : -1,
-                                 bound ? a.memory_bandwidth.value : 0, name_number(a.disk), a.disk_size.value, a.disk_iops.value,
-                                 a.disk_bandwidth.value, std::int64_t{a.node_exclusive}, static_cast<std::int64_t>(a.gpus.size())})
+    for (const std::int64_t v :
+         {number(job), task, name_number(a.node), a.cpu.value, a.memory.value, bound ? a.numa_node : -1,
+          bound ? a.memory_bandwidth.value : 0, name_number(a.disk), a.disk_size.value, a.disk_iops.value,
+          a.disk_bandwidth.value, std::int64_t{a.node_exclusive}, static_cast<std::int64_t>(a.gpus.size())})
         out.add(v);
     for (const auto& slice : a.gpus) {
         out.add(slice.index), out.add(slice.compute.value), out.add(slice.memory.value);
@@ -49,13 +50,15 @@ std::uint64_t placement_fact(std::uint64_t job, std::int64_t task, const Node& n
     Numbers out;
     const bool bound = s.domain >= 0;
     const std::int64_t domain = bound ? node.domains[static_cast<std::size_t>(s.domain)].id : -1;
-    const std::int64_t disk = s.disk >= 0 ? name_number(node.disks[static_cast<std::size_t>(s.disk)].name) : 0;
-    for (const std::int64_t v : {number(job), task, number(node.name_hash), s.cpu, s.memory, domain, bound ? s.bandwidth : 0, disk,
-                                 s.disk_size, s.disk_iops, s.disk_bandwidth, std::int64_t{s.node_exclusive},
-                                 static_cast<std::int64_t>(s.cards.size())})
+    const std::int64_t disk =
+        s.disk >= 0 ? name_number(node.disks[static_cast<std::size_t>(s.disk)].name) : 0;
+    for (const std::int64_t v : {number(job), task, number(node.name_hash), s.cpu, s.memory, domain,
+                                 bound ? s.bandwidth : 0, disk, s.disk_size, s.disk_iops, s.disk_bandwidth,
+                                 std::int64_t{s.node_exclusive}, static_cast<std::int64_t>(s.cards.size())})
         out.add(v);
     for (const auto& slice : s.cards) {
-        out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute), out.add(slice.memory);
+        out.add(node.cards[static_cast<std::size_t>(slice.card)].index), out.add(slice.compute),
+            out.add(slice.memory);
         out.add((slice.exclusive ? 1 : 0) + (slice.capped ? 2 : 0));
         if (slice.start >= 0) out.add(slice.start);
     }

@@ -1,6 +1,7 @@
-// The hash of "this task holds these slices of this node": the same from the slices that were chosen and from the allocation that was
-// stored, so that an engine rebuilt from the store has the hash of the one that decided. Cards go by their index on the node, cores by
-// the CPUs they consist of; card UUIDs are not part of it.
+// The hash of "this task holds these slices of this node": the same from the slices that were chosen and from
+// the allocation that was stored, so that an engine rebuilt from the store has the hash of the one that
+// decided. Cards go by their index on the node, cores by the CPUs they consist of; card UUIDs are not part of
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Objects of one type that come and go: their memory is used again, the last given back first, and stays where it is.
+// Objects of one type that come and go: their memory is used again, the last given back first, and stays
+// where it is.
 #pragma once
 
 #include <cstddef>

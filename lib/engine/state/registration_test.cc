@@ -27,7 +27,8 @@ TEST(Registration, a_card_that_is_gone_stays_on_the_books_and_takes_no_work) {
 
     engine.apply(JobAdded{a_job("c").gpus(1000).gpu_memory(1024).cpu(100).at(2)});
     EXPECT_TRUE(engine.pass(noon).placements.empty());  // more is held than there is
-    EXPECT_EQ(engine.why("c", noon)->summary, "Needs 0.1 cores on one node; the 1 node of its kind has at most 0 cores free.");
+    EXPECT_EQ(engine.why("c", noon)->summary,
+              "Needs 0.1 cores on one node; the 1 node of its kind has at most 0 cores free.");
     engine.apply(TaskFreed{"a", 0});
     engine.apply(TaskFreed{"b", 0});
     EXPECT_EQ(engine.usage("team").gpu.value, 0);
@@ -128,7 +129,8 @@ TEST(Registration, unhealthy_and_mig_cards_take_nothing) {
     engine.apply(JobAdded{a_job("b").gpus(2000).at(1)});
     const auto plan = engine.pass(noon);
     EXPECT_EQ(allocation_of(engine, plan, "a")->gpus[0].index, 2);
-    EXPECT_EQ(engine.why("b", noon, {.nodes = true})->nodes[0].detail, "needs 2 healthy cards, it has 1 (card 0: XID 79)");
+    EXPECT_EQ(engine.why("b", noon, {.nodes = true})->nodes[0].detail,
+              "needs 2 healthy cards, it has 1 (card 0: XID 79)");
     EXPECT_TRUE(engine.admit(a_job("c").gpus(3000)));  // they may be mended
 }
 
@@ -166,7 +168,8 @@ TEST(Registration, a_lost_node_keeps_what_is_held_until_it_is_freed) {
 TEST(Registration, amounts_beyond_all_reason_are_refused_not_wrapped) {
     Engine engine;
     engine.apply(NodeSet{make_node("n1", 8)});
-    auto job = a_job("a").gpus(INT64_MAX - 1000).gpu_memory(INT64_MAX).cpu(INT64_MAX).memory(INT64_MAX).tasks(4096);
+    auto job =
+        a_job("a").gpus(INT64_MAX - 1000).gpu_memory(INT64_MAX).cpu(INT64_MAX).memory(INT64_MAX).tasks(4096);
     job.spec.resources.disk.size = Bytes(INT64_MAX);
     job.spec.resources.disk.iops = Iops(INT64_MAX);
     job.spec.resources.memory.bandwidth = BytesPerSecond(INT64_MAX);

@@ -5,7 +5,9 @@
 namespace crater::replay {
 
 CardBooks::CardBooks(const Workload& workload)
-    : fleet_(workload.fleet), whole_cards_(workload.whole_cards), cards_(static_cast<std::size_t>(workload.fleet.total())) {
+    : fleet_(workload.fleet),
+      whole_cards_(workload.whole_cards),
+      cards_(static_cast<std::size_t>(workload.fleet.total())) {
     for (const auto& job : workload.jobs)
         if (job.shares_card()) shapes_.emplace_back(job.memory_mib, job.compute);
     // Where a larger shape fits a smaller one does: only those below which there is none matter.

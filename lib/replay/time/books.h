@@ -1,5 +1,5 @@
-// What every card of the simulated cluster holds. Kept apart from the schedulers, so that no figure depends on
-// what one of them believes.
+// What every card of the simulated cluster holds. Kept apart from the schedulers, so that no figure depends
+// on what one of them believes.
 #pragma once
 
 #include <vector>

@@ -13,8 +13,9 @@
 namespace crater::replay {
 namespace {
 
-// Kueue's published configurations: in each of so many queues, sets of jobs that come at fixed intervals. One unit
-// of quota is one card here. Of the large one the intervals are ours: its last arrival is at 3.3 s. See docs/simulate.md.
+// Kueue's published configurations: in each of so many queues, sets of jobs that come at fixed intervals. One
+// unit of quota is one card here. Of the large one the intervals are ours: its last arrival is at 3.3 s. See
+// docs/simulate.md.
 struct KueueSet {
     int count, units, run_ms, every_ms;
 };
@@ -57,10 +58,11 @@ const std::vector<std::string> drawn_keys = {"jobs", "burst", "load", "share", "
 Result<double> number_of(const std::string& key, const std::string& text, double least, double most) {
     double value = 0;
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && at == text.data() + text.size() && value >= least && value <= most) return value;
+    if (error == std::errc{} && at == text.data() + text.size() && value >= least && value <= most)
+        return value;
     return fail(Code::invalid,
-                key + " is " + shown(text) + "; a number from " + std::to_string(std::llround(least)) + " to " +
-                    std::to_string(std::llround(most)) + " is needed",
+                key + " is " + shown(text) + "; a number from " + std::to_string(std::llround(least)) +
+                    " to " + std::to_string(std::llround(most)) + " is needed",
                 "generate");
 }
 // "1/1/8"
@@ -89,7 +91,9 @@ Result<Drawn> drawn_of(const Settings& settings, const Fleet& fleet) {
             out.share = value;
         } else if (key == "run") {
             auto run = parse_duration(text);
-            if (!run) return fail(Code::invalid, "run is " + shown(text) + "; a time such as 1h is needed", "generate");
+            if (!run)
+                return fail(Code::invalid, "run is " + shown(text) + "; a time such as 1h is needed",
+                            "generate");
             out.run = *run;
         } else if (key == "cards") {
             CRATER_TRY(list, numbers_of(key, text, fleet.total()));
@@ -101,8 +105,8 @@ Result<Drawn> drawn_of(const Settings& settings, const Fleet& fleet) {
             std::string all;
             for (const auto& known : drawn_keys) all += (all.empty() ? "" : ", ") + known;
             const auto close = nearest(key, drawn_keys);
-            return fail(Code::invalid, shown(key) + " is no setting of a generator; there are " + all, "generate",
-                        close.empty() ? "" : "did you mean '" + close + "'?");
+            return fail(Code::invalid, shown(key) + " is no setting of a generator; there are " + all,
+                        "generate", close.empty() ? "" : "did you mean '" + close + "'?");
         }
     }
     return out;

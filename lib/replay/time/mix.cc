@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t parts_of_day = 24;
 constexpr double day_ms = 86'400'000, service_life_ms = 8.0 * 3'600'000;
-constexpr int training_used = 850;  // thousandths of a card
+constexpr int training_used = 850;                             // thousandths of a card
 constexpr int service_used_least = 5, service_used_most = 25;  // hundredths
 constexpr int service_gib[] = {2, 4, 8, 16};
 const std::vector<double> service_chance = {0.30, 0.30, 0.25, 0.15};
@@ -48,14 +48,16 @@ struct Window {
 Window draw_window(const Workload& philly, Rng& rng, Millis span) {
     const auto days = (philly.jobs.back().submitted - span).count() / static_cast<std::int64_t>(day_ms);
     Window out;
-    out.begin = Millis(static_cast<std::int64_t>(day_ms)) *
-                static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, days))));
+    out.begin =
+        Millis(static_cast<std::int64_t>(day_ms)) *
+        static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, days))));
     const auto at = [&](Millis when) {
         return std::lower_bound(philly.jobs.begin(), philly.jobs.end(), when,
                                 [](const TimedJob& job, Millis t) { return job.submitted < t; }) -
                philly.jobs.begin();
     };
-    out.first = static_cast<std::size_t>(at(out.begin)), out.last = static_cast<std::size_t>(at(out.begin + span));
+    out.first = static_cast<std::size_t>(at(out.begin)),
+    out.last = static_cast<std::size_t>(at(out.begin + span));
     return out;
 }
 
@@ -86,7 +88,8 @@ Result<RequestRate> parse_request_rate(std::istream& in, const std::string& name
     while (csv.next()) {
         const int second = second_of_day(csv.text(0));
         if (second < 0)
-            return fail(Code::invalid, "TIMESTAMP is " + shown(csv.text(0)) + "; YYYY-MM-DD HH:MM:SS is needed",
+            return fail(Code::invalid,
+                        "TIMESTAMP is " + shown(csv.text(0)) + "; YYYY-MM-DD HH:MM:SS is needed",
                         csv.place());
         seconds.push_back(second);
     }

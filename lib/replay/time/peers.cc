@@ -5,13 +5,17 @@
 namespace crater::replay {
 namespace {
 
-// Tiresias: the card-time after which a job falls from its first queue into the second (its artefact's 18,000 s).
+// Tiresias: the card-time after which a job falls from its first queue into the second (its artefact's 18,000
+// s).
 constexpr std::int64_t first_queue_card_ms = 18'000'000;
 
 }  // namespace
 
 TimedPeer::TimedPeer(const Workload& workload, const PeerRules& rules, Millis resume_cost)
-    : workload_(workload), rules_(rules), resume_cost_(resume_cost), pool_(workload.fleet),
+    : workload_(workload),
+      rules_(rules),
+      resume_cost_(resume_cost),
+      pool_(workload.fleet),
       jobs_(workload.jobs.size()) {}
 
 void TimedPeer::enqueue(int j) {
@@ -148,8 +152,8 @@ bool TimedPeer::make_way(int j, Millis now, TimedPlan& plan) {
     return true;
 }
 
-// EASY: the head is promised the earliest moment at which enough will have ended; others may start now if they end
-// before, or leave it room enough then.
+// EASY: the head is promised the earliest moment at which enough will have ended; others may start now if
+// they end before, or leave it room enough then.
 void TimedPeer::pass_the_head(int head, Millis now, TimedPlan& plan) {
     if (pool_.free() == 0) return;
     const TimedJob& promised = spec(head);

@@ -18,7 +18,8 @@ struct PeerRules {
     Passing passing = Passing::nobody;
     bool preempts = false;
     Fit fit = Fit::tightest;
-    Millis patience{0};  // who has waited longer for its first start comes before all others, oldest first; 0: nobody
+    // who has waited longer for its first start comes before all others, oldest first; 0: nobody
+    Millis patience{0};
 };
 
 class TimedPeer final : public TimedDecider {
@@ -68,7 +69,8 @@ class TimedPeer final : public TimedDecider {
     Pool pool_;
     std::vector<Job> jobs_;
     std::map<Size, std::set<Turn>> waiting_;
-    std::set<std::pair<Millis, int>> patient_;  // by arrival, those that wait for a first start in their own turn
+    // by arrival, those that wait for a first start in their own turn
+    std::set<std::pair<Millis, int>> patient_;
     std::set<std::pair<Millis, int>> running_;  // by told end
 };
 

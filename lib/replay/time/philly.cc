@@ -81,7 +81,8 @@ Result<Workload> parse_philly(std::istream& in, const std::string& named, const 
         rows.emplace_back(at, job);
     }
     if (rows.empty()) return fail(Code::invalid, "has no job", named);
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [at, job] : rows) {
         job.submitted = Millis((at - rows.front().first) * 1000);
         out.jobs.push_back(job);

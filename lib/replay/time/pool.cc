@@ -6,8 +6,10 @@
 namespace crater::replay {
 
 Pool::Pool(const Fleet& fleet)
-    : fleet_(fleet), free_(static_cast<std::size_t>(fleet.nodes), fleet.cards),
-      taken_(static_cast<std::size_t>(fleet.total())), total_(fleet.total()) {}
+    : fleet_(fleet),
+      free_(static_cast<std::size_t>(fleet.nodes), fleet.cards),
+      taken_(static_cast<std::size_t>(fleet.total())),
+      total_(fleet.total()) {}
 
 void Pool::append(int node, int wanted, std::vector<int>& out) const {
     for (int c = node * fleet_.cards; wanted > 0 && c < (node + 1) * fleet_.cards; ++c)

@@ -1,5 +1,5 @@
-// Free whole cards of a cluster, for the schedulers that are compared with: they give whole cards, also to work
-// that asks for a part of one.
+// Free whole cards of a cluster, for the schedulers that are compared with: they give whole cards, also to
+// work that asks for a part of one.
 #pragma once
 
 #include <vector>

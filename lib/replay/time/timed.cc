@@ -27,10 +27,10 @@ struct Later {
 };
 
 struct JobState {
-    Millis kept{0};      // of its run time, from earlier starts
-    Millis began{0};     // this start; work begins after the resume was paid
+    Millis kept{0};   // of its run time, from earlier starts
+    Millis began{0};  // this start; work begins after the resume was paid
     Millis works{0};
-    Millis held{0};      // how long it had cards, all starts together
+    Millis held{0};  // how long it had cards, all starts together
     Millis first{-1}, ended{-1};
     std::vector<int> cards;  // empty: waits, or is over
     int starts = 0, stops = 0;
@@ -40,8 +40,13 @@ struct JobState {
 class Run {
   public:
     Run(const Workload& workload, TimedDecider& decider, const TimedOptions& options, const Clock& clock)
-        : workload_(workload), decider_(decider), options_(options), clock_(clock), books_(workload),
-          jobs_(workload.jobs.size()), told_(told_durations(workload, options)) {}
+        : workload_(workload),
+          decider_(decider),
+          options_(options),
+          clock_(clock),
+          books_(workload),
+          jobs_(workload.jobs.size()),
+          told_(told_durations(workload, options)) {}
 
     TimedFigures operator()(const Progress& progress) {
         const auto begun = clock_.ticks_us();
@@ -144,10 +149,13 @@ class Run {
             events_.push({job.works + options_.checkpoint, What::checkpoint, one.job, job.starts});
     }
 
-    bool could_be_spread(const TimedJob& job) const { return job.all_cards() > 1 && job.all_cards() <= workload_.fleet.cards; }
+    bool could_be_spread(const TimedJob& job) const {
+        return job.all_cards() > 1 && job.all_cards() <= workload_.fleet.cards;
+    }
     bool on_several_nodes(const std::vector<int>& cards) const {
         const int per_node = workload_.fleet.cards;
-        return std::any_of(cards.begin(), cards.end(), [&](int c) { return c / per_node != cards.front() / per_node; });
+        return std::any_of(cards.begin(), cards.end(),
+                           [&](int c) { return c / per_node != cards.front() / per_node; });
     }
 
     void leave(int j) {
@@ -262,7 +270,8 @@ class Run {
     std::optional<Millis> wake_;
     std::int64_t ended_ = 0, shown_ = 0;
     int waiting_ = 0, waiting_cards_ = 0;
-    double held_ms_ = 0, used_ms_ = 0, stranded_ms_ = 0, lost_card_ms_ = 0, several_card_ms_ = 0, spread_card_ms_ = 0;
+    double held_ms_ = 0, used_ms_ = 0, stranded_ms_ = 0, lost_card_ms_ = 0, several_card_ms_ = 0,
+           spread_card_ms_ = 0;
     std::vector<TimedPoint> curve_;
 };
 

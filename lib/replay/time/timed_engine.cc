@@ -27,7 +27,8 @@ int job_of_id(const std::string& id) {
 
 }  // namespace
 
-// What a trace knows nothing of is off: live load, how many tasks share a card, what one service may have of it.
+// What a trace knows nothing of is off: live load, how many tasks share a card, what one service may have of
+// it.
 engine::Settings timed_settings(const TimedOptions& options) {
     engine::Settings out;
     out.cpu_threshold = out.memory_threshold = out.disk_io_threshold = 1;
@@ -79,8 +80,11 @@ JobSpec timed_spec(const TimedJob& job, const EngineChoice& choice) {
 }
 
 TimedEngine::TimedEngine(const Workload& workload, const EngineChoice& choice, const TimedOptions& options)
-    : workload_(workload), choice_(choice), saves_on_stop_(options.checkpoint.count() == 0),
-      engine_(timed_settings(options)), stops_(workload.jobs.size()) {
+    : workload_(workload),
+      choice_(choice),
+      saves_on_stop_(options.checkpoint.count() == 0),
+      engine_(timed_settings(options)),
+      stops_(workload.jobs.size()) {
     QueueSpec queue;
     queue.name = timed_queue;
     queue.policy = choice.policy;
@@ -95,7 +99,8 @@ TimedEngine::TimedEngine(const Workload& workload, const EngineChoice& choice, c
 }
 
 std::shared_ptr<const JobSpec> TimedEngine::shared_spec(const TimedJob& job) {
-    auto& spec = specs_[{job.tasks, job.cards, job.memory_mib, job.shares_card() ? job.compute : 0, job.near}];
+    auto& spec =
+        specs_[{job.tasks, job.cards, job.memory_mib, job.shares_card() ? job.compute : 0, job.near}];
     if (!spec) spec = std::make_shared<JobSpec>(timed_spec(job, choice_));
     return spec;
 }
@@ -124,7 +129,9 @@ void TimedEngine::stopped(int j, Millis, Millis now) {
     engine_.apply(engine::JobRequeued{id, ++stops_[static_cast<std::size_t>(j)]});
 }
 
-void TimedEngine::checkpointed(int j, Millis now) { engine_.apply(engine::Checkpointed{id_of(j), instant(now)}); }
+void TimedEngine::checkpointed(int j, Millis now) {
+    engine_.apply(engine::Checkpointed{id_of(j), instant(now)});
+}
 
 int TimedEngine::card_of(const std::string& node, std::int64_t index) const {
     return nodes_.find(node)->second * workload_.fleet.cards + static_cast<int>(index);
@@ -136,7 +143,8 @@ TimedPlan TimedEngine::pass(Millis now) {
     for (const auto& placement : plan.placements) {
         TimedStart start{job_of_id(placement.job), {}};
         for (const auto& [task, allocation] : engine_.allocations(placement))
-            for (const auto& slice : allocation.gpus) start.cards.push_back(card_of(allocation.node, slice.index));
+            for (const auto& slice : allocation.gpus)
+                start.cards.push_back(card_of(allocation.node, slice.index));
         out.starts.push_back(std::move(start));
     }
     for (const auto& preemption : plan.preemptions) out.stops.push_back(job_of_id(preemption.victim));

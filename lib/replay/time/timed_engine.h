@@ -29,7 +29,8 @@ class TimedEngine final : public TimedDecider {
     bool saves_on_stop_;
     engine::Engine engine_;
     std::map<std::string, int, std::less<>> nodes_;
-    std::map<std::tuple<int, int, int, int, bool>, std::shared_ptr<const JobSpec>> specs_;  // equal requests share one
+    // equal requests share one
+    std::map<std::tuple<int, int, int, int, bool>, std::shared_ptr<const JobSpec>> specs_;
     std::vector<std::int64_t> stops_;
 };
 

@@ -75,7 +75,8 @@ TEST(Timed, what_ran_since_the_last_checkpoint_is_lost) {
     Workload two;
     two.fleet = {1, 1, 1024};
     two.jobs = {job_at(0, 100, 1), job_at(50, 10, 1)};
-    const auto figures = run("peer:srtf", two, options);  // stopped at 50 with 40 kept: 60 left, from 60 to 120
+    // stopped at 50 with 40 kept: 60 left, from 60 to 120
+    const auto figures = run("peer:srtf", two, options);
     EXPECT_NEAR(mean_seconds(figures), (120 + 10) / 2.0, 1e-6);
     EXPECT_NEAR(figures.lost_card_hours * 3600, 10, 1e-6);
 }
@@ -94,7 +95,8 @@ TEST(Timed, two_queues_by_card_time_received) {
 }
 
 TEST(Timed, the_engine_runs_every_job_and_decides_the_same_again) {
-    const auto workload = generate("poisson:jobs=300,load=1.2,run=20m,cards=1/1/2/8/16,share=0.4", Fleet{4, 8, 40 * 1024}, 7);
+    const auto workload =
+        generate("poisson:jobs=300,load=1.2,run=20m,cards=1/1/2/8/16,share=0.4", Fleet{4, 8, 40 * 1024}, 7);
     ASSERT_TRUE(workload) << workload.error().text();
     for (const char* order : {"fair", "fifo", "shortest", "las", "shortest@keep"}) {
         const auto first = run(order, *workload), second = run(order, *workload);
@@ -127,7 +129,8 @@ TEST(Timed, with_relaxed_locality_a_job_starts_wherever_its_cards_are_and_on_one
     Workload two;
     two.fleet = {2, 2, 40 * 1024};
     // The second leaves one card of each node free; later all are.
-    two.jobs = {job_at(0, 1000, 1), job_at(0, 10, 1), job_at(0, 1000, 1), job_at(20, 100, 2), job_at(2000, 100, 2)};
+    two.jobs = {job_at(0, 1000, 1), job_at(0, 10, 1), job_at(0, 1000, 1), job_at(20, 100, 2),
+                job_at(2000, 100, 2)};
     const auto strict = run("fifo", two);
     EXPECT_NEAR(strict.first_wait_h.longest * 3600, 980, 1e-6);
     EXPECT_EQ(strict.spread_jobs, 0);
@@ -185,7 +188,8 @@ TEST(Generate, kueues_own_configuration_has_its_published_size) {
 TEST(Generate, errors_name_the_nearest) {
     EXPECT_EQ(generate("poison", Fleet{}, 1).error().hint, "did you mean 'poisson'?");
     EXPECT_EQ(generate("poisson:laod=1", Fleet{}, 1).error().hint, "did you mean 'load'?");
-    EXPECT_NE(generate("poisson:jobs=none", Fleet{}, 1).error().message.find("1 to 10000000"), std::string::npos);
+    EXPECT_NE(generate("poisson:jobs=none", Fleet{}, 1).error().message.find("1 to 10000000"),
+              std::string::npos);
     EXPECT_EQ(run_named("peer:eazy", {}, {}, {}, StoppedClock()).error().hint, "did you mean 'easy'?");
     EXPECT_EQ(run_named("shortets", {}, {}, {}, StoppedClock()).error().hint, "did you mean 'shortest'?");
 }

@@ -10,7 +10,8 @@ long long sum;
 
 int add(const char*, const struct stat* st, int kind, struct FTW*) {
     if (kind == FTW_NS || !st) return 0;  // it went away meanwhile
-    const long long links = S_ISDIR(st->st_mode) || st->st_nlink == 0 ? 1 : static_cast<long long>(st->st_nlink);
+    const long long links =
+        S_ISDIR(st->st_mode) || st->st_nlink == 0 ? 1 : static_cast<long long>(st->st_nlink);
     sum += static_cast<long long>(st->st_blocks) * 512 / links;
     return 0;
 }

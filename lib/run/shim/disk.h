@@ -5,7 +5,8 @@
 
 namespace shim {
 
-// Bytes of blocks, links not followed, other file systems below left out. A file with several names counts in parts.
+// Bytes of blocks, links not followed, other file systems below left out. A file with several names counts in
+// parts.
 long long disk_used(const List<const char*>& folders);
 
 }  // namespace shim

@@ -189,7 +189,8 @@ class Supervisor {
         return next > 3'600'000 ? 3'600'000 : static_cast<int>(next);
     }
 
-    // More than it asked for ends it, as with memory. A folder that takes long to look at is looked at less often.
+    // More than it asked for ends it, as with memory. A folder that takes long to look at is looked at less
+    // often.
     void look_at_disk(long long began) {
         const long long used = disk_used(launch_.disk_folders);
         const long long now = uptime_ms(), took = now - began;
@@ -235,7 +236,8 @@ class Supervisor {
         if (n > 0 && packet.kind == 's') {
             exit_.started_ms = now_ms();
             if (launch_.time_limit_ms > 0) limit_at_ = uptime_ms() + launch_.time_limit_ms;
-            if (launch_.disk_bytes > 0 && launch_.disk_folders.count > 0) disk_at_ = uptime_ms() + disk_period_ms;
+            if (launch_.disk_bytes > 0 && launch_.disk_folders.count > 0)
+                disk_at_ = uptime_ms() + disk_period_ms;
             write_started(launch_.dir, exit_.started_ms);
         } else if (n > 0 && packet.kind == 'x') {
             ended_ = true;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "crater/proto/agent.pb.h"
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
 #include "crater/codec/proto.h"
+#include "crater/proto/agent.pb.h"
 #include "inventory.h"
 #include "logs.h"
 #include "reports.h"
@@ -18,7 +18,9 @@ namespace {
 constexpr Millis redial_min{200}, redial_max{5'000};
 constexpr Millis forget_grace{5'000};
 
-bool terminal(State state) { return state_row(state).terminal || state == State::preempted || state == State::lost; }
+bool terminal(State state) {
+    return state_row(state).terminal || state == State::preempted || state == State::lost;
+}
 
 State state_named(const std::string& name, State otherwise) {
     for (const auto& row : enum_names(State{}))
@@ -47,12 +49,13 @@ class Agent::Impl {
         : config_(std::move(config)),
           env_(env),
           boot_id_(make_id("boot", env.rng)),
-          logs_(env.loop, env.runtime, [this](const run::TaskId& id) { return table_.contains(id); },
-                [this](const proto::LogChunk& chunk) {
-                    proto::ToScheduler message;
-                    *message.mutable_log() = chunk;
-                    send(message);
-                }),
+          logs_(
+              env.loop, env.runtime, [this](const run::TaskId& id) { return table_.contains(id); },
+              [this](const proto::LogChunk& chunk) {
+                  proto::ToScheduler message;
+                  *message.mutable_log() = chunk;
+                  send(message);
+              }),
           retention_(config_.retention, env.loop, env.clock, env.runtime) {}
 
     ~Impl() {
@@ -67,7 +70,8 @@ class Agent::Impl {
         for (run::Adopted& adopted : env_.runtime.adopt()) {
             const run::TaskId id = adopted.launch.id;
             if (!terminal(adopted.last.state))
-                table_[id] = {std::move(adopted.launch.allocation), adopted.launch.spec.grace_period, adopted.last.state, adopted.last.at};
+                table_[id] = {std::move(adopted.launch.allocation), adopted.launch.spec.grace_period,
+                              adopted.last.state, adopted.last.at};
             reports_.add(adopted.last);
         }
         retention_.start();
@@ -79,8 +83,10 @@ class Agent::Impl {
         on_empty_ = std::move(done);
         if (stop_tasks)
             for (const auto& [id, held] : table_) {
-                report({id, State::preempting, Reason::node_drained, "the agent is being stopped", -1, env_.clock.now()});
-                env_.runtime.stop(id, held.grace, State::preempted, Reason::node_drained, "the agent was stopped");
+                report({id, State::preempting, Reason::node_drained, "the agent is being stopped", -1,
+                        env_.clock.now()});
+                env_.runtime.stop(id, held.grace, State::preempted, Reason::node_drained,
+                                  "the agent was stopped");
             }
         if (!stop_tasks || table_.empty()) finish_stop();
     }
@@ -91,7 +97,8 @@ class Agent::Impl {
         for (std::string& key : changed_settings(config_, config)) {
             const bool hardware = key == "labels" || key == "resource_pools";
             registered |= hardware;
-            (hardware || key == "retention" || key == "log_level" ? out.applied : out.at_restart).push_back(std::move(key));
+            (hardware || key == "retention" || key == "log_level" ? out.applied : out.at_restart)
+                .push_back(std::move(key));
         }
         config_.labels = std::move(config.labels);
         config_.resource_pools = std::move(config.resource_pools);
@@ -111,15 +118,18 @@ class Agent::Impl {
         redial_timer_ = 0;
         dialling_ = true;
         const std::uint64_t dial_number = ++dials_;
-        env_.connector.connect(
-            {.on_message = guarded([this, dial_number](std::string bytes) { if (dial_number == dials_) on_message(bytes); }),
-             .on_closed = guarded([this, dial_number](std::string why) { if (dial_number == dials_) on_closed(why); })},
-            guarded([this](Result<std::shared_ptr<wire::Link>> link) {
-                dialling_ = false;
-                if (!link) return redial(link.error().text());
-                link_ = std::move(*link);
-                send_register();
-            }));
+        env_.connector.connect({.on_message = guarded([this, dial_number](std::string bytes) {
+                                    if (dial_number == dials_) on_message(bytes);
+                                }),
+                                .on_closed = guarded([this, dial_number](std::string why) {
+                                    if (dial_number == dials_) on_closed(why);
+                                })},
+                               guarded([this](Result<std::shared_ptr<wire::Link>> link) {
+                                   dialling_ = false;
+                                   if (!link) return redial(link.error().text());
+                                   link_ = std::move(*link);
+                                   send_register();
+                               }));
     }
 
     void on_closed(const std::string& why) {
@@ -136,7 +146,8 @@ class Agent::Impl {
     void redial(const std::string& why) {
         if (stopped_ || redial_timer_) return;
         if (redial_delay_ >= Millis(1'600)) log::warning("cannot reach the scheduler", {{"why", why}});
-        const auto jitter = Millis(static_cast<std::int64_t>(env_.rng.below(static_cast<std::uint64_t>(redial_delay_.count()) / 2 + 1)));
+        const auto jitter = Millis(static_cast<std::int64_t>(
+            env_.rng.below(static_cast<std::uint64_t>(redial_delay_.count()) / 2 + 1)));
         redial_timer_ = env_.loop.after(redial_delay_ + jitter, [this] { dial(); });
         redial_delay_ = std::min(redial_delay_ * 2, redial_max);
     }
@@ -161,7 +172,8 @@ class Agent::Impl {
         for (const auto& [id, held] : table_) add_held(*registration, id, held.state, held.started);
         for (const auto& waiting : reports_.waiting())
             if (!table_.contains(id_of(waiting)))
-                add_held(*registration, id_of(waiting), state_named(waiting.state(), State::lost), Instant{waiting.at_ms()});
+                add_held(*registration, id_of(waiting), state_named(waiting.state(), State::lost),
+                         Instant{waiting.at_ms()});
         send(message);
     }
 
@@ -235,7 +247,9 @@ class Agent::Impl {
             case proto::ToAgent::kLog: return logs_.open(message.log());
             case proto::ToAgent::kLogCancel: return logs_.cancel(message.log_cancel().request());
             case proto::ToAgent::kTable: return on_table(message.table().request());
-            case proto::ToAgent::kForget: return on_forget({message.forget().job(), message.forget().task(), message.forget().attempt()});
+            case proto::ToAgent::kForget:
+                return on_forget(
+                    {message.forget().job(), message.forget().task(), message.forget().attempt()});
             case proto::ToAgent::BODY_NOT_SET: return;
         }
     }
@@ -244,7 +258,8 @@ class Agent::Impl {
         proto::ToScheduler answer;
         auto* refused = answer.mutable_refused();
         refused->set_code("stale_term");
-        refused->set_message("term " + std::to_string(message.term()) + " is older than " + std::to_string(term_));
+        refused->set_message("term " + std::to_string(message.term()) + " is older than " +
+                             std::to_string(term_));
         if (message.has_launch()) {
             refused->set_job(message.launch().job());
             refused->set_task(message.launch().task());
@@ -256,7 +271,8 @@ class Agent::Impl {
     void on_welcome(const proto::Welcome& welcome) {
         welcome_ = true;
         redial_delay_ = redial_min;
-        std::int64_t interval = welcome.heartbeat_interval_ms() > 0 ? welcome.heartbeat_interval_ms() : config_.heartbeat_interval.count();
+        std::int64_t interval = welcome.heartbeat_interval_ms() > 0 ? welcome.heartbeat_interval_ms()
+                                                                    : config_.heartbeat_interval.count();
         if (welcome.sample_interval_ms() > 0) interval = std::min(interval, welcome.sample_interval_ms());
         interval_ = Millis(interval);
         send_reports();
@@ -279,13 +295,21 @@ class Agent::Impl {
         }
         if (const auto* waiting = reports_.last_of(id)) return send_report(*waiting);
 
-        auto reject = [&](Reason reason, const std::string& why) { report({id, State::failed, reason, why, -1, env_.clock.now()}); };
+        auto reject = [&](Reason reason, const std::string& why) {
+            report({id, State::failed, reason, why, -1, env_.clock.now()});
+        };
         const auto spec = env_.specs->of(order.spec_json());
         if (!spec) return reject(Reason::rejected, "the order cannot be read: " + spec.error().text());
-        run::Launch launch{.id = id, .spec = **spec, .allocation = {}, .env = {order.env().begin(), order.env().end()},
-                           .tenant = order.tenant(), .run_as_root = order.run_as_root()};
-        if (auto read = codec::from_proto(order.allocation(), launch.allocation); !read) return reject(Reason::rejected, read.error().text());
-        if (auto fits = check_capacity(inventory_, table_, launch.allocation); !fits) return reject(Reason::rejected, fits.error().text());
+        run::Launch launch{.id = id,
+                           .spec = **spec,
+                           .allocation = {},
+                           .env = {order.env().begin(), order.env().end()},
+                           .tenant = order.tenant(),
+                           .run_as_root = order.run_as_root()};
+        if (auto read = codec::from_proto(order.allocation(), launch.allocation); !read)
+            return reject(Reason::rejected, read.error().text());
+        if (auto fits = check_capacity(inventory_, table_, launch.allocation); !fits)
+            return reject(Reason::rejected, fits.error().text());
         if (stopping_) return reject(Reason::node_drained, "the agent is being stopped");
 
         table_[id] = {launch.allocation, launch.spec.grace_period, State::preparing, env_.clock.now()};
@@ -309,7 +333,8 @@ class Agent::Impl {
         auto acknowledged = reports_.acknowledged(number);
         if (!acknowledged) return;
         const run::TaskId id = id_of(*acknowledged);
-        if (terminal(state_named(acknowledged->state(), State::running)) && !table_.contains(id)) env_.runtime.settle(id);
+        if (terminal(state_named(acknowledged->state(), State::running)) && !table_.contains(id))
+            env_.runtime.settle(id);
     }
 
     // The scheduler does not know this attempt any more: it ends without a report.
@@ -317,7 +342,8 @@ class Agent::Impl {
         while (const auto* waiting = reports_.last_of(id)) reports_.acknowledged(waiting->number());
         if (!table_.contains(id)) return env_.runtime.settle(id);
         forgotten_.insert(id);
-        env_.runtime.stop(id, forget_grace, State::lost, Reason::node_lost, "the scheduler gave this attempt up");
+        env_.runtime.stop(id, forget_grace, State::lost, Reason::node_lost,
+                          "the scheduler gave this attempt up");
     }
 
     void on_table(std::uint64_t request) {

@@ -32,14 +32,18 @@ TEST(Config, retention_is_read_and_mistakes_are_named) {
     EXPECT_EQ(config->retention.logs, Millis(2ll * 86'400'000));
     EXPECT_EQ(config->retention.output, Millis(0));
     EXPECT_EQ(read_config(head + "log_level: loud").error().field, "log_level");
-    EXPECT_EQ(read_config(head + "resource_pools: [{name: p, type: gpux}]").error().field, "resource_pools[0].type");
-    EXPECT_EQ(read_config(head + "resource_pools: [{name: p, type: memory, cores: 4}]").error().field, "resource_pools[0].cores")
+    EXPECT_EQ(read_config(head + "resource_pools: [{name: p, type: gpux}]").error().field,
+              "resource_pools[0].type");
+    EXPECT_EQ(read_config(head + "resource_pools: [{name: p, type: memory, cores: 4}]").error().field,
+              "resource_pools[0].cores")
         << "what would have no effect is refused";
 }
 
 TEST(Config, a_scheduler_given_beside_the_file_stands_for_its_own) {
-    EXPECT_EQ(read_config("node_name: a", "http://b:1")->scheduler_endpoint, std::vector<std::string>{"http://b:1"});
-    EXPECT_EQ(read_config("scheduler_endpoint: http://a:1", "http://b:1")->scheduler_endpoint, std::vector<std::string>{"http://b:1"});
+    EXPECT_EQ(read_config("node_name: a", "http://b:1")->scheduler_endpoint,
+              std::vector<std::string>{"http://b:1"});
+    EXPECT_EQ(read_config("scheduler_endpoint: http://a:1", "http://b:1")->scheduler_endpoint,
+              std::vector<std::string>{"http://b:1"});
     EXPECT_EQ(read_config("node_name: a", "b").error().field, "scheduler_endpoint");
     EXPECT_EQ(read_config("node_name: a").error().field, "scheduler_endpoint");
 }
@@ -67,7 +71,9 @@ class NoRuntime final : public run::Runtime {
     void stop(const run::TaskId&, Millis, State, Reason, std::string) override {}
     void forget(const run::TaskId&) override {}
     std::vector<run::TaskUsage> usage() override { return {}; }
-    Result<std::pair<std::string, std::int64_t>> log(const run::TaskId&, std::int64_t, std::size_t) override { return fail(Code::not_found, "none"); }
+    Result<std::pair<std::string, std::int64_t>> log(const run::TaskId&, std::int64_t, std::size_t) override {
+        return fail(Code::not_found, "none");
+    }
     Enforcement enforcement() const override { return {}; }
 };
 
@@ -81,8 +87,9 @@ TEST(Inventory, reserved_cores_are_taken_off_once_and_a_path_bounds_its_own_disk
     source.given.disks = {root, data};
     Config config;
     config.node_name = "n1";
-    config.resource_pools = {{.name = "cpu-pool", .type = "cpu", .cores = 64, .reserved_cores = 8},
-                             {.name = "disk-pool", .type = "disk", .path = "/data/crater", .size = Bytes(4'000)}};
+    config.resource_pools = {
+        {.name = "cpu-pool", .type = "cpu", .cores = 64, .reserved_cores = 8},
+        {.name = "disk-pool", .type = "disk", .path = "/data/crater", .size = Bytes(4'000)}};
     NoRuntime runtime;
     const auto inventory = configured_inventory(config, source, runtime);
     ASSERT_TRUE(inventory);

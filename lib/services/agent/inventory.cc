@@ -12,7 +12,8 @@ Disk* disk_below(NodeInventory& inventory, const std::string& path) {
     Disk* best = nullptr;
     for (Disk& disk : inventory.disks) {
         const std::string& mount = disk.mount;
-        const bool holds = !mount.empty() && path.starts_with(mount) && (mount.back() == '/' || path.size() == mount.size() || path[mount.size()] == '/');
+        const bool holds = !mount.empty() && path.starts_with(mount) &&
+                           (mount.back() == '/' || path.size() == mount.size() || path[mount.size()] == '/');
         if (holds && (!best || mount.size() > best->mount.size())) best = &disk;
     }
     return best;
@@ -29,22 +30,26 @@ void apply_pool(const ResourcePool& pool, NodeInventory& inventory) {
         // The pool's cores include the reserved ones, which the source may have taken off already.
         MilliCpu all = inventory.cpu + inventory.cpu_reserved;
         if (pool.cores > 0) all = std::min(all, MilliCpu(pool.cores * 1000));
-        inventory.cpu_reserved = std::min(std::max(inventory.cpu_reserved, MilliCpu(pool.reserved_cores * 1000)), all);
+        inventory.cpu_reserved =
+            std::min(std::max(inventory.cpu_reserved, MilliCpu(pool.reserved_cores * 1000)), all);
         inventory.cpu = all - inventory.cpu_reserved;
     } else if (pool.type == "memory" && pool.size) {
         inventory.memory = std::min(inventory.memory, pool.size);
     } else if (pool.type == "disk") {
         Disk* chosen = pool.path.empty() ? nullptr : disk_below(inventory, pool.path);
         if (!pool.path.empty() && !chosen)
-            log::warning("no disk of this machine is at the path of a pool", {{"pool", pool.name}, {"path", pool.path}});
+            log::warning("no disk of this machine is at the path of a pool",
+                         {{"pool", pool.name}, {"path", pool.path}});
         for (Disk& disk : inventory.disks)
-            if (pool.size && (pool.path.empty() || &disk == chosen)) disk.capacity = std::min(disk.capacity, pool.size);
+            if (pool.size && (pool.path.empty() || &disk == chosen))
+                disk.capacity = std::min(disk.capacity, pool.size);
     }
 }
 
 }  // namespace
 
-Result<NodeInventory> configured_inventory(const Config& config, hw::Source& source, const run::Runtime& runtime) {
+Result<NodeInventory> configured_inventory(const Config& config, hw::Source& source,
+                                           const run::Runtime& runtime) {
     CRATER_TRY(inventory, source.inventory());
     inventory.name = config.node_name;
     for (const auto& [key, value] : config.labels) inventory.labels[key] = value;

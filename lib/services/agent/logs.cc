@@ -6,7 +6,8 @@ constexpr std::size_t piece_bytes = 64 << 10;
 constexpr Millis follow_interval{250};
 }  // namespace
 
-LogStreams::LogStreams(Loop& loop, run::Runtime& runtime, std::function<bool(const run::TaskId&)> alive, Send send)
+LogStreams::LogStreams(Loop& loop, run::Runtime& runtime, std::function<bool(const run::TaskId&)> alive,
+                       Send send)
     : loop_(loop), runtime_(runtime), alive_(std::move(alive)), send_(std::move(send)) {}
 
 LogStreams::~LogStreams() { cancel_all(); }
@@ -55,7 +56,8 @@ void LogStreams::pump(std::uint64_t request) {
         streams_.erase(found);
         return;
     }
-    stream.timer = loop_.after(chunk.data().empty() ? follow_interval : Millis(0), [this, request] { pump(request); });
+    stream.timer =
+        loop_.after(chunk.data().empty() ? follow_interval : Millis(0), [this, request] { pump(request); });
 }
 
 std::int64_t LogStreams::tail_offset(const run::TaskId& id, std::int64_t tail_bytes) {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "crater/proto/agent.pb.h"
 #include "crater/base/clock.h"
+#include "crater/proto/agent.pb.h"
 #include "crater/run/runtime.h"
 
 namespace crater::agent {

@@ -21,7 +21,8 @@ const proto::TaskReport& Reports::add(const run::TaskEvent& event) {
 }
 
 std::optional<proto::TaskReport> Reports::acknowledged(std::uint64_t number) {
-    auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& report) { return report.number() == number; });
+    auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                              [&](const auto& report) { return report.number() == number; });
     if (found == waiting_.end()) return std::nullopt;
     std::optional<proto::TaskReport> report = std::move(*found);
     waiting_.erase(found);
@@ -30,7 +31,8 @@ std::optional<proto::TaskReport> Reports::acknowledged(std::uint64_t number) {
 
 const proto::TaskReport* Reports::last_of(const run::TaskId& id) const {
     for (auto report = waiting_.rbegin(); report != waiting_.rend(); ++report)
-        if (report->job() == id.job && report->task() == id.task && report->attempt() == id.attempt) return &*report;
+        if (report->job() == id.job && report->task() == id.task && report->attempt() == id.attempt)
+            return &*report;
     return nullptr;
 }
 

@@ -36,7 +36,8 @@ void Retention::reload(RetentionConfig config) {
 bool Retention::disk_short() const {
     const run::Space space = runtime_.space();
     if (space.total.value <= 0 || config_.disk_free_min_percent <= 0) return false;
-    return static_cast<double>(space.free.value) * 100 < config_.disk_free_min_percent * static_cast<double>(space.total.value);
+    return static_cast<double>(space.free.value) * 100 <
+           config_.disk_free_min_percent * static_cast<double>(space.total.value);
 }
 
 void Retention::look() {
@@ -51,9 +52,11 @@ void Retention::look() {
     if (disk_short()) {
         const auto kept = runtime_.kept();
         spare_.assign(kept.begin(), kept.end());
-        std::stable_sort(spare_.begin(), spare_.end(), [](const auto& a, const auto& b) { return a.ended < b.ended; });
+        std::stable_sort(spare_.begin(), spare_.end(),
+                         [](const auto& a, const auto& b) { return a.ended < b.ended; });
         if (spare_.empty() && !short_said_) {
-            log::warning("the disk is short, and no ended task has left anything that could go", {{"free_min_percent", config_.disk_free_min_percent}});
+            log::warning("the disk is short, and no ended task has left anything that could go",
+                         {{"free_min_percent", config_.disk_free_min_percent}});
             short_said_ = true;
         }
     } else {
@@ -67,7 +70,9 @@ void Retention::gather_old() {
     for (const run::Kept& kept : runtime_.kept())
         if (old(kept.ended, config_.logs, now)) old_.push_back(kept);
     for (const run::JobFolder& folder : runtime_.job_folders())
-        if (old(folder.used, folder.kind == run::JobFolder::Kind::output ? config_.output : config_.checkpoints, now)) old_folders_.push_back(folder);
+        if (old(folder.used,
+                folder.kind == run::JobFolder::Kind::output ? config_.output : config_.checkpoints, now))
+            old_folders_.push_back(folder);
 }
 
 void Retention::drop_next() {
@@ -87,8 +92,12 @@ void Retention::drop_next() {
     } else {
         if (attempts_ + checkpoints_ + outputs_ > 0)
             log::info("what ended tasks left was dropped: it is older than it is kept",
-                      {{"attempts", attempts_}, {"checkpoints", checkpoints_}, {"outputs", outputs_}, {"logs_kept", format(config_.logs)},
-                       {"checkpoints_kept", format(config_.checkpoints)}, {"output_kept", format(config_.output)}});
+                      {{"attempts", attempts_},
+                       {"checkpoints", checkpoints_},
+                       {"outputs", outputs_},
+                       {"logs_kept", format(config_.logs)},
+                       {"checkpoints_kept", format(config_.checkpoints)},
+                       {"output_kept", format(config_.output)}});
         if (spared_ > 0)
             log::warning("logs and folders of ended tasks were dropped before their time: the disk is short",
                          {{"attempts", spared_}, {"free_min_percent", config_.disk_free_min_percent}});

@@ -1,7 +1,8 @@
-// Owner of what ended tasks left on the node: records, logs and folders of attempts, checkpoints and outputs of jobs. Drops what is older than
-// the configuration allows and, when the disk is short, logs and working folders of ended attempts before their time, oldest first.
-// Checkpoints and outputs go by age only: a job that waits may still need them. An attempt whose exit the scheduler has not made durable
-// is never touched. Whatever goes is said in the log. On the agent's loop; one thing per turn of it.
+// Owner of what ended tasks left on the node: records, logs and folders of attempts, checkpoints and outputs
+// of jobs. Drops what is older than the configuration allows and, when the disk is short, logs and working
+// folders of ended attempts before their time, oldest first. Checkpoints and outputs go by age only: a job
+// that waits may still need them. An attempt whose exit the scheduler has not made durable is never touched.
+// Whatever goes is said in the log. On the agent's loop; one thing per turn of it.
 #pragma once
 
 #include <deque>
@@ -19,7 +20,7 @@ class Retention {
     void reload(RetentionConfig config);
 
   private:
-    void look();       // every minute at the disk, every hour at ages
+    void look();  // every minute at the disk, every hour at ages
     void gather_old();
     void drop_next();  // of `old_`, then as long as the disk is short of what is kept
     bool disk_short() const;
@@ -32,7 +33,8 @@ class Retention {
     Instant next_ages_;
     std::deque<run::Kept> old_, spare_;  // spare: what may go while the disk is short
     std::deque<run::JobFolder> old_folders_;
-    std::size_t attempts_ = 0, spared_ = 0, checkpoints_ = 0, outputs_ = 0;  // dropped since the last line in the log
+    // dropped since the last line in the log
+    std::size_t attempts_ = 0, spared_ = 0, checkpoints_ = 0, outputs_ = 0;
     bool short_said_ = false;
 };
 

@@ -48,7 +48,10 @@ class FakeRuntime final : public run::Runtime {
     std::vector<run::Adopted> adopt() override { return {}; }
     void start(run::Launch) override {}
     void stop(const run::TaskId&, Millis, State, Reason, std::string) override {}
-    void forget(const run::TaskId& id) override { free += 10 * static_cast<std::int64_t>(std::erase_if(attempts, [&](const auto& a) { return a.id == id; })); }
+    void forget(const run::TaskId& id) override {
+        free += 10 *
+                static_cast<std::int64_t>(std::erase_if(attempts, [&](const auto& a) { return a.id == id; }));
+    }
     std::vector<run::Kept> kept() override { return attempts; }
     std::vector<run::JobFolder> job_folders() override { return folders; }
     void drop(const run::JobFolder& folder) override {
@@ -56,7 +59,9 @@ class FakeRuntime final : public run::Runtime {
     }
     run::Space space() override { return {Bytes(free), Bytes(100)}; }
     std::vector<run::TaskUsage> usage() override { return {}; }
-    Result<std::pair<std::string, std::int64_t>> log(const run::TaskId&, std::int64_t, std::size_t) override { return fail(Code::not_found, "none"); }
+    Result<std::pair<std::string, std::int64_t>> log(const run::TaskId&, std::int64_t, std::size_t) override {
+        return fail(Code::not_found, "none");
+    }
     Enforcement enforcement() const override { return {}; }
 };
 
@@ -88,7 +93,8 @@ TEST(Retention, zero_keeps_for_ever) {
     FakeRuntime runtime;
     runtime.attempts = {{{"job", 0, 1}, time.now()}};
     runtime.folders = {{Kind::checkpoints, "job", time.now()}, {Kind::output, "job", time.now()}};
-    Retention retention({.logs = Millis(0), .checkpoints = Millis(0), .output = Millis(0)}, time, time, runtime);
+    Retention retention({.logs = Millis(0), .checkpoints = Millis(0), .output = Millis(0)}, time, time,
+                        runtime);
     retention.start();
     time.run(day * 400);
     EXPECT_EQ(runtime.attempts.size(), 1u);
@@ -98,7 +104,8 @@ TEST(Retention, zero_keeps_for_ever) {
 TEST(Retention, a_short_disk_takes_the_oldest_attempts_and_no_more_than_needed) {
     HandClock time;
     FakeRuntime runtime;
-    for (int i = 5; i-- > 0;) runtime.attempts.push_back({{"job-" + std::to_string(i), 0, 1}, time.now() + Millis(i)});
+    for (int i = 5; i-- > 0;)
+        runtime.attempts.push_back({{"job-" + std::to_string(i), 0, 1}, time.now() + Millis(i)});
     runtime.folders = {{Kind::checkpoints, "job-9", time.now()}};
     runtime.free = 4;
     Retention retention({.disk_free_min_percent = 20}, time, time, runtime);

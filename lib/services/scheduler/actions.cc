@@ -9,27 +9,35 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
     Job* job = find(command.job);
     const JobRecordPtr record = read_.job(command.job);
     if (!job && !record && command.action == Action::cancel) return cancel_array(command, std::move(reply));
-    const auto unknown = [&] { reply(fail(Code::not_found, "there is no job " + shown(command.job), "job")); };
+    const auto unknown = [&] {
+        reply(fail(Code::not_found, "there is no job " + shown(command.job), "job"));
+    };
     if (!job && !record) return unknown();
-    if (command.actor.role == Role::tenant && !tenant_below(job ? job->fixed->tenant : record->tenant(), command.actor.tenant)) return unknown();
+    if (command.actor.role == Role::tenant &&
+        !tenant_below(job ? job->fixed->tenant : record->tenant(), command.actor.tenant))
+        return unknown();
 
     const auto answer = [&] {
-        reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = command.job]() -> Result<JobRecordPtr> {
-            if (auto now_so = read_.job(id)) return now_so;
-            return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
-        });
+        reply_when_durable<JobRecordPtr>(
+            std::move(reply), [this, id = command.job]() -> Result<JobRecordPtr> {
+                if (auto now_so = read_.job(id)) return now_so;
+                return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
+            });
     };
     const State state = job ? job->status().state : record->state();
     const bool over = state_row(state).terminal;
     const auto conflict = [&](const std::string& what) {
         reply(fail(Code::conflict, "the job has " + what + " as " + std::string(name_of(state)), "job"));
     };
-    const std::string by = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason);
+    const std::string by =
+        "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason);
 
     if (command.action == Action::resume) {
         if (state == State::finished) return conflict("ended well");
         if (!over) return conflict("not ended, it stands");
-        if (job) return reply(fail(Code::unavailable, "the job is still being stopped", "job", "try again in a moment"));
+        if (job)
+            return reply(
+                fail(Code::unavailable, "the job is still being stopped", "job", "try again in a moment"));
         if (auto done = revive(command.job, by); !done) return reply(fail(std::move(done.error())));
         audit(command.actor, "resume", command.job, command.body.reason);
         return answer();
@@ -43,23 +51,30 @@ void Scheduler::Impl::act(Act command, Reply<JobRecordPtr> reply) {
                       .reason = evict ? Reason::admin_evicted : Reason::user_cancelled,
                       .detail = by,
                       .since = now(),
-                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job->fixed->outline->grace_period});
+                      .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period
+                                                                      : job->fixed->outline->grace_period});
     answer();
 }
 
 // The id of an array: all of its jobs that have not ended.
 void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply) {
-    std::vector<std::pair<std::size_t, std::string>> members;  // by length, then text: in the order of their numbers
+    // by length, then text: in the order of their numbers
+    std::vector<std::pair<std::size_t, std::string>> members;
     for (const auto& [id, job] : jobs_) {
         const auto& labels = job->fixed->outline->labels;
         const auto it = labels.find(std::string(api::array_label));
-        if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") || state_row(job->status().state).terminal) continue;
-        if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant)) continue;
+        if (it == labels.end() || it->second != command.job || !id.starts_with(command.job + ".") ||
+            state_row(job->status().state).terminal)
+            continue;
+        if (command.actor.role == Role::tenant && !tenant_below(job->fixed->tenant, command.actor.tenant))
+            continue;
         members.emplace_back(id.size(), id);
     }
     std::sort(members.begin(), members.end());
     if (members.empty()) {
-        if (read_.job(command.job + ".0")) return reply(fail(Code::conflict, "all jobs of the array " + shown(command.job) + " have ended", "job"));
+        if (read_.job(command.job + ".0"))
+            return reply(
+                fail(Code::conflict, "all jobs of the array " + shown(command.job) + " have ended", "job"));
         return reply(fail(Code::not_found, "there is no job " + shown(command.job), "job"));
     }
     audit(command.actor, "cancel", command.job, command.body.reason);
@@ -67,22 +82,27 @@ void Scheduler::Impl::cancel_array(const Act& command, Reply<JobRecordPtr> reply
         Job& job = *jobs_.at(id);
         order_stop(job, {.outcome = State::cancelled,
                          .reason = Reason::user_cancelled,
-                         .detail = "by " + command.actor.name + (command.body.reason.empty() ? "" : ": " + command.body.reason),
+                         .detail = "by " + command.actor.name +
+                                   (command.body.reason.empty() ? "" : ": " + command.body.reason),
                          .since = now(),
-                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period : job.fixed->outline->grace_period});
+                         .grace = command.body.grace_period >= Millis(0) ? command.body.grace_period
+                                                                         : job.fixed->outline->grace_period});
     }
-    reply_when_durable<JobRecordPtr>(std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
-        if (auto now_so = read_.job(id)) return now_so;
-        return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
-    });
+    reply_when_durable<JobRecordPtr>(
+        std::move(reply), [this, id = members.front().second]() -> Result<JobRecordPtr> {
+            if (auto now_so = read_.job(id)) return now_so;
+            return crater::fail(Code::not_found, "the job " + shown(id) + " is gone");
+        });
 }
 
-// A job that ended otherwise than well waits again under its id, so that it finds its checkpoints. This is a new life, not a step of the
-// old one: the table of states ends with the old one's end.
+// A job that ended otherwise than well waits again under its id, so that it finds its checkpoints. This is a
+// new life, not a step of the old one: the table of states ends with the old one's end.
 Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& by) {
     CRATER_TRY(spec_text, env_.store.get("job/" + id + "/spec"));
     CRATER_TRY(status_text, env_.store.get("job/" + id));
-    if (!spec_text || !status_text) return fail(Code::unavailable, "the end of the job is not stored yet", "job", "try again in a moment");
+    if (!spec_text || !status_text)
+        return fail(Code::unavailable, "the end of the job is not stored yet", "job",
+                    "try again in a moment");
     auto owned = std::make_unique<Job>(awake_);
     Job& job = *owned;
     auto fixed = std::make_shared<FixedJob>();

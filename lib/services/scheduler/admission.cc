@@ -7,7 +7,8 @@
 namespace crater::scheduler {
 
 bool tenant_below(const std::string& tenant, const std::string& root) {
-    return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
+    return tenant == root ||
+           (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
 }
 
 Result<std::string> Scheduler::Impl::queue_for(const JobSpec& spec) const {
@@ -20,10 +21,13 @@ Result<std::string> Scheduler::Impl::queue_for(const JobSpec& spec) const {
             all += (all.empty() ? "" : ", ") + name;
         }
         const std::string near = nearest(spec.queue, names);
-        return fail(Code::invalid, "there is no queue " + shown(spec.queue), "queue", near.empty() ? "one of " + all : "did you mean \"" + near + "\"?");
+        return fail(Code::invalid, "there is no queue " + shown(spec.queue), "queue",
+                    near.empty() ? "one of " + all : "did you mean \"" + near + "\"?");
     }
     for (const auto& [name, queue] : queues_)
-        if (std::find(queue.stored.spec.types.begin(), queue.stored.spec.types.end(), spec.type) != queue.stored.spec.types.end()) return name;
+        if (std::find(queue.stored.spec.types.begin(), queue.stored.spec.types.end(), spec.type) !=
+            queue.stored.spec.types.end())
+            return name;
     for (const char* usual : {"training", "default"})
         if (queues_.contains(usual)) return std::string(usual);
     return queues_.begin()->first;
@@ -39,10 +43,12 @@ Result<engine::EngineJob> Scheduler::Impl::resolve(const JobSpec& spec, const Ac
     if (full->tenant.empty()) full->tenant = actor.tenant.empty() ? "default" : actor.tenant;
     CRATER_TRY_VOID(check_tenant(full->tenant, "tenant"));
     if (actor.role == Role::tenant && !tenant_below(full->tenant, actor.tenant))
-        return fail(Code::forbidden, "the tenant " + shown(full->tenant) + " is not yours", "tenant", "yours is \"" + actor.tenant + "\" and what is below it");
+        return fail(Code::forbidden, "the tenant " + shown(full->tenant) + " is not yours", "tenant",
+                    "yours is \"" + actor.tenant + "\" and what is below it");
 
     const QueueSpec& spec_of_queue = queues_.at(queue).stored.spec;
-    const int priority = full->priority.value >= 0 ? full->priority.value : std::max(spec_of_queue.priority.value, 0);
+    const int priority =
+        full->priority.value >= 0 ? full->priority.value : std::max(spec_of_queue.priority.value, 0);
     full->priority.value = priority;
     return engine::EngineJob{.id = {},
                              .spec = full,
@@ -53,7 +59,8 @@ Result<engine::EngineJob> Scheduler::Impl::resolve(const JobSpec& spec, const Ac
                              .submitted = now()};
 }
 
-Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const Actor& actor, std::int64_t count) const {
+Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const Actor& actor,
+                                           std::int64_t count) const {
     const Tenant usual;
     std::int64_t priority_max = 1000;
     bool known = false;
@@ -65,14 +72,18 @@ Result<void> Scheduler::Impl::check_limits(const engine::EngineJob& job, const A
         known = true;
         const std::int64_t pending = it == tenants_.end() ? 0 : it->second.pending;
         if (verdict && pending + count > tenant.max_pending)
-            verdict = fail(Code::limited, "the tenant \"" + path + "\" has " + std::to_string(pending) + " jobs waiting, at most " +
-                                              std::to_string(tenant.max_pending) + " are allowed",
-                           "tenant", "wait until some have started");
+            verdict =
+                fail(Code::limited,
+                     "the tenant \"" + path + "\" has " + std::to_string(pending) +
+                         " jobs waiting, at most " + std::to_string(tenant.max_pending) + " are allowed",
+                     "tenant", "wait until some have started");
     });
     CRATER_TRY_VOID(verdict);
     if (actor.role == Role::tenant && job.priority > priority_max)
-        return fail(Code::invalid, "priority " + std::to_string(job.priority) + " is above what the tenant \"" + job.tenant + "\" may ask for", "priority",
-                    "at most " + std::to_string(priority_max));
+        return fail(Code::invalid,
+                    "priority " + std::to_string(job.priority) + " is above what the tenant \"" + job.tenant +
+                        "\" may ask for",
+                    "priority", "at most " + std::to_string(priority_max));
     return {};
 }
 
@@ -81,13 +92,19 @@ Result<std::vector<std::string>> Scheduler::Impl::unmet_dependencies(const JobSp
     std::vector<std::string> unmet;
     const auto look = [&](const std::string& id, bool must_end_well, const char* field) -> Result<void> {
         State state = State::pending;
-        if (const auto live = jobs_.find(id); live != jobs_.end()) state = live->second->status().state;
-        else if (const auto record = read_.job(id)) state = record->state();
-        else return fail(Code::invalid, "there is no job " + shown(id), field, "name the id of a job that was submitted before");
+        if (const auto live = jobs_.find(id); live != jobs_.end())
+            state = live->second->status().state;
+        else if (const auto record = read_.job(id))
+            state = record->state();
+        else
+            return fail(Code::invalid, "there is no job " + shown(id), field,
+                        "name the id of a job that was submitted before");
         if (!state_row(state).terminal) {
             if (std::find(unmet.begin(), unmet.end(), id) == unmet.end()) unmet.push_back(id);
         } else if (must_end_well && state != State::finished) {
-            return fail(Code::conflict, "the job " + shown(id) + " has already ended as " + std::string(name_of(state)), field);
+            return fail(Code::conflict,
+                        "the job " + shown(id) + " has already ended as " + std::string(name_of(state)),
+                        field);
         }
         return {};
     };
@@ -113,16 +130,21 @@ void Scheduler::Impl::ensure_tenant(const std::string& path) {
 
 // Moves the job between the counters of its queue and tenants.
 void Scheduler::Impl::recount(Job& job) {
-    const Place next = job.holds() ? Place::holding : state_row(job.status().state).terminal ? Place::nowhere : Place::waiting;
+    const Place next = job.holds()                              ? Place::holding
+                       : state_row(job.status().state).terminal ? Place::nowhere
+                                                                : Place::waiting;
     if (next == job.place) return;
     Queue& queue = queues_.at(job.fixed->queue);
     const auto count = [&](Place place, int sign) {
         if (place == Place::holding) queue.running += sign;
         if (place != Place::waiting) return;
         const JobAt entry{job.status().submitted.ms, &job};
-        if (sign > 0) queue.waiting.insert(entry);
-        else queue.waiting.erase(entry);
-        for_each_ancestor(job.fixed->tenant, [&](const std::string& path) { tenants_.at(path).pending += sign; });
+        if (sign > 0)
+            queue.waiting.insert(entry);
+        else
+            queue.waiting.erase(entry);
+        for_each_ancestor(job.fixed->tenant,
+                          [&](const std::string& path) { tenants_.at(path).pending += sign; });
     };
     count(job.place, -1);
     count(next, 1);
@@ -144,18 +166,23 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     const std::string hash = sha256_hex(document.empty() ? stored_text(command.spec) : document);
     const auto same = [&](const std::string& id, std::string_view earlier, const char* what) {
         if (earlier == hash) return reply_submitted(id, false, reply);
-        reply(fail(Code::conflict, std::string("this ") + what + " was used before with another document", what, "the job is " + id));
+        reply(fail(Code::conflict, std::string("this ") + what + " was used before with another document",
+                   what, "the job is " + id));
     };
 
     std::string key;
     if (!command.idempotency_key.empty()) {
         key = sha256_hex(command.actor.name + '\n' + command.actor.tenant + '\n' + command.idempotency_key);
-        if (const auto it = idempotency_.find(key); it != idempotency_.end()) return same(it->second.job, it->second.document_hash, "Idempotency-Key");
+        if (const auto it = idempotency_.find(key); it != idempotency_.end())
+            return same(it->second.job, it->second.document_hash, "Idempotency-Key");
     }
     if (!command.task_id.empty()) {
-        if (auto good = check_id(command.task_id, "task_id"); !good) return reply(fail(std::move(good.error())));
+        if (auto good = check_id(command.task_id, "task_id"); !good)
+            return reply(fail(std::move(good.error())));
         // Somebody else's job of this id is a conflict without a word about it.
-        const auto foreign = [&](const std::string& tenant) { return command.actor.role == Role::tenant && !tenant_below(tenant, command.actor.tenant); };
+        const auto foreign = [&](const std::string& tenant) {
+            return command.actor.role == Role::tenant && !tenant_below(tenant, command.actor.tenant);
+        };
         const auto taken = [&] { reply(fail(Code::conflict, "this task_id is taken", "task_id")); };
         if (const Job* known = find(command.task_id)) {
             if (foreign(known->fixed->tenant)) return taken();
@@ -170,21 +197,29 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     auto resolved = resolve(command.spec, command.actor);
     if (!resolved) return reply(fail(std::move(resolved.error())));
     const std::int64_t count = std::max<std::int64_t>(1, command.spec.array);
-    if (auto good = check_limits(*resolved, command.actor, count); !good) return reply(fail(std::move(good.error())));
+    if (auto good = check_limits(*resolved, command.actor, count); !good)
+        return reply(fail(std::move(good.error())));
     auto unmet = unmet_dependencies(command.spec);
     if (!unmet) return reply(fail(std::move(unmet.error())));
     const bool array = command.spec.array > 0;
-    if (array && !command.task_id.empty()) return reply(fail(Code::invalid, "an array has no task_id", "array", "submit it as a job file"));
+    if (array && !command.task_id.empty())
+        return reply(fail(Code::invalid, "an array has no task_id", "array", "submit it as a job file"));
     // The jobs of an array are named after it: job-x.0, job-x.1.
     const auto first_of = [&](const std::string& id) { return array ? id + ".0" : id; };
     std::string id = command.task_id;
-    while (id.empty() || find(first_of(id)) || (command.task_id.empty() && (read_.job(id) || read_.job(first_of(id))))) id = make_id("job", env_.rng);
+    while (id.empty() || find(first_of(id)) ||
+           (command.task_id.empty() && (read_.job(id) || read_.job(first_of(id)))))
+        id = make_id("job", env_.rng);
     auto admitted = admit(std::move(*resolved));
     if (!admitted) return reply(fail(std::move(admitted.error())));
-    if (auto good = check_quota_policy(*admitted->job.spec); !good) return reply(fail(std::move(good.error())));
+    if (auto good = check_quota_policy(*admitted->job.spec); !good)
+        return reply(fail(std::move(good.error())));
     if (command.spec.type == JobType::unset)
-        admitted->notes.insert(admitted->notes.begin(), "type " + std::string(name_of(admitted->job.spec->type)) + " was inferred from the command");
-    for (std::string& note : kept_without_effect(*admitted->job.spec)) admitted->notes.push_back(std::move(note));
+        admitted->notes.insert(
+            admitted->notes.begin(),
+            "type " + std::string(name_of(admitted->job.spec->type)) + " was inferred from the command");
+    for (std::string& note : kept_without_effect(*admitted->job.spec))
+        admitted->notes.push_back(std::move(note));
     add_profile(*admitted);
 
     ensure_tenant(admitted->job.tenant);
@@ -203,8 +238,8 @@ void Scheduler::Impl::submit(Submit command, Reply<Submitted> reply) {
     reply_submitted(first_of(id), true, std::move(reply));
 }
 
-// Of which kind a job is is known once its request is rounded; then what it leaves open beside its cards is filled from what its kind used,
-// where some node could give that.
+// Of which kind a job is is known once its request is rounded; then what it leaves open beside its cards is
+// filled from what its kind used, where some node could give that.
 Result<engine::Engine::Admitted> Scheduler::Impl::admit(engine::EngineJob job) const {
     CRATER_TRY(admitted, engine_.admit(job));
     const Resources& asked = job.spec->resources;
@@ -225,7 +260,8 @@ void Scheduler::Impl::add_profile(engine::Engine::Admitted& admitted) const {
     const engine::Profile& most = *admitted.job.profile;
     std::string used;
     const auto say = [&](const std::string& amount) { used += (used.empty() ? "" : ", ") + amount; };
-    if (most.gpu_memory && admitted.job.spec->resources.gpu.count) say(std::to_string(most.gpu_memory->value) + " MiB on a card");
+    if (most.gpu_memory && admitted.job.spec->resources.gpu.count)
+        say(std::to_string(most.gpu_memory->value) + " MiB on a card");
     if (most.cpu) say(std::to_string((most.cpu->value + 999) / 1000) + " cores");
     if (most.memory) say(std::to_string((most.memory->value + (1 << 20) - 1) >> 20) + " MiB of memory");
     const std::int64_t runs = profiles_.runs(kind);
@@ -233,7 +269,8 @@ void Scheduler::Impl::add_profile(engine::Engine::Admitted& admitted) const {
                              (runs == 1 ? "one like it" : std::to_string(runs) + " like it") + " did");
 }
 
-void Scheduler::Impl::accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id,
+void Scheduler::Impl::accept(const Submit& command, const std::string& hash,
+                             const engine::Engine::Admitted& admitted, const std::string& id,
                              std::int64_t index, const std::vector<std::string>& unmet) {
     auto fixed = std::make_shared<FixedJob>();
     engine::EngineJob accepted = admitted.job;
@@ -299,11 +336,13 @@ void Scheduler::Impl::dependency_ended(const std::string& id, bool well) {
     dependents_.erase(it);
     for (const std::string& name : waiting) {
         Job* job = find(name);
-        if (!job || state_row(job->status().state).terminal || !std::erase(job->edit().waits_for, id)) continue;
+        if (!job || state_row(job->status().state).terminal || !std::erase(job->edit().waits_for, id))
+            continue;
         touch(*job);
         const auto& after_ok = job->fixed->outline->after_ok;
         if (!well && std::find(after_ok.begin(), after_ok.end(), id) != after_ok.end()) {
-            for (TaskStatus& task : job->change().tasks) set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
+            for (TaskStatus& task : job->change().tasks)
+                set_task(*job, task, State::failed, Reason::dependency_failed, "job " + id);
             settle(*job, Reason::dependency_failed, "job " + id);
             conclude(*job);
         } else if (job->s().waits_for.empty()) {
@@ -320,11 +359,13 @@ void Scheduler::Impl::fit(const JobSpec& spec, const Actor& actor, Reply<api::Fi
     if (refuse_when_stopped(reply)) return;
     auto resolved = resolve(spec, actor);
     if (!resolved) return reply(fail(std::move(resolved.error())));
-    if (auto good = check_limits(*resolved, actor, std::max<std::int64_t>(1, spec.array)); !good) return reply(fail(std::move(good.error())));
+    if (auto good = check_limits(*resolved, actor, std::max<std::int64_t>(1, spec.array)); !good)
+        return reply(fail(std::move(good.error())));
     api::FitView view;
     auto admitted = admit(std::move(*resolved));
     if (admitted)
-        if (auto good = check_quota_policy(*admitted->job.spec); !good) admitted = crater::fail(std::move(good.error()));
+        if (auto good = check_quota_policy(*admitted->job.spec); !good)
+            admitted = crater::fail(std::move(good.error()));
     if (!admitted) {
         if (admitted.error().code != Code::unsatisfiable) return reply(fail(std::move(admitted.error())));
         view.fits_ever = false;

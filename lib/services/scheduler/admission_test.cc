@@ -5,8 +5,12 @@
 namespace crater::scheduler {
 namespace {
 
-Submit by(std::string name, Role role, std::string tenant, std::string key = {}, std::string task_id = {}, std::string document = {}) {
-    return {.spec = {}, .actor = {std::move(name), role, std::move(tenant)}, .idempotency_key = std::move(key), .document = std::move(document),
+Submit by(std::string name, Role role, std::string tenant, std::string key = {}, std::string task_id = {},
+          std::string document = {}) {
+    return {.spec = {},
+            .actor = {std::move(name), role, std::move(tenant)},
+            .idempotency_key = std::move(key),
+            .document = std::move(document),
             .task_id = std::move(task_id)};
 }
 
@@ -28,11 +32,14 @@ TEST(Admission, a_task_id_is_the_job_and_is_idempotent_by_itself) {
     EXPECT_EQ(w.submit(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d1")), "train-1");
     EXPECT_EQ(w.submit(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d1")), "train-1");
     EXPECT_FALSE((*w.submit_answer)->created);
-    EXPECT_EQ(w.submit_error(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d2")).code, Code::conflict);
+    EXPECT_EQ(w.submit_error(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d2")).code,
+              Code::conflict);
     a.finish(a.launches[0]);
     w.run(seconds(1));
-    EXPECT_EQ(w.submit(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d1")), "train-1") << "also when it has ended";
-    EXPECT_EQ(w.submit_error(gpu_job(), by("eve", Role::tenant, "other", "", "train-1", "d1")).code, Code::conflict);
+    EXPECT_EQ(w.submit(gpu_job(), by("alldata", Role::op, "", "", "train-1", "d1")), "train-1")
+        << "also when it has ended";
+    EXPECT_EQ(w.submit_error(gpu_job(), by("eve", Role::tenant, "other", "", "train-1", "d1")).code,
+              Code::conflict);
     EXPECT_EQ(a.launches.size(), 1u);
 }
 
@@ -45,7 +52,8 @@ TEST(Admission, an_array_is_so_many_jobs_and_is_cancelled_by_its_id) {
     ASSERT_TRUE(first.ends_with(".0"));
     const std::string array = first.substr(0, first.size() - 2);
     EXPECT_EQ(w.submit(spec, by("ann", Role::admin, "", "k")), first) << "asked again";
-    const auto page = w.scheduler->read().jobs({.states = {}, .label = "crater.array=" + array}, "id", 100, "");
+    const auto page =
+        w.scheduler->read().jobs({.states = {}, .label = "crater.array=" + array}, "id", 100, "");
     ASSERT_TRUE(page);
     EXPECT_EQ(page->total, 6);
     EXPECT_EQ(a.launches.size(), 4u) << "each starts by itself";
@@ -93,7 +101,11 @@ TEST(Admission, a_tenant_submits_below_itself_and_up_to_its_priority) {
     spec.priority = {900};
     EXPECT_EQ(w.submit_error(spec, by("ann", Role::tenant, "research")).field, "priority");
     EXPECT_NE(w.submit(spec, by("root", Role::admin, "")), "");
-    EXPECT_EQ(w.act(w.submit(gpu_job(), by("root", Role::admin, "")), Action::cancel, {"ann", Role::tenant, "research"}).error().code, Code::not_found);
+    EXPECT_EQ(w.act(w.submit(gpu_job(), by("root", Role::admin, "")), Action::cancel,
+                    {"ann", Role::tenant, "research"})
+                  .error()
+                  .code,
+              Code::not_found);
 }
 
 TEST(Admission, too_many_waiting_jobs_are_limited) {
@@ -138,7 +150,8 @@ TEST(Admission, a_quota_holds_back_and_its_change_lets_go_at_once) {
     w.scheduler->set_quota("default", change, {}, [](auto r) { EXPECT_TRUE(r); });
     w.run();
     EXPECT_EQ(w.state(second), State::running);
-    EXPECT_EQ(w.scheduler->read().quota("default")->hard.cpu, MilliCpu(8'000)) << "what the change does not name stays";
+    EXPECT_EQ(w.scheduler->read().quota("default")->hard.cpu, MilliCpu(8'000))
+        << "what the change does not name stays";
 }
 
 TEST(Admission, why_and_fit_answer) {
@@ -169,7 +182,8 @@ TEST(Admission, why_and_fit_answer) {
 TEST(Tokens, are_told_once_kept_as_hashes_and_revoked) {
     TestWorld w;
     std::optional<Result<api::TokenView>> made;
-    w.scheduler->create_token({.name = "ci", .role = Role::tenant, .tenant = "research"}, {}, [&](auto r) { made = std::move(r); });
+    w.scheduler->create_token({.name = "ci", .role = Role::tenant, .tenant = "research"}, {},
+                              [&](auto r) { made = std::move(r); });
     w.run();
     ASSERT_TRUE(made && *made);
     const std::string secret = (*made)->secret, id = (*made)->id;
@@ -249,7 +263,9 @@ TEST(Admission, what_is_only_kept_is_said_in_the_answer) {
     spec.resources.disk.io_weight = 200;
     const auto notes = w.job(w.submit(spec))->notes();
     for (const char* field : {"min_gpu_utilization_percent", "io_profile", "io_weight"})
-        EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [&](const std::string& n) { return n.find(field) != std::string::npos; })) << field;
+        EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [&](const std::string& n) {
+            return n.find(field) != std::string::npos;
+        })) << field;
 }
 
 }  // namespace

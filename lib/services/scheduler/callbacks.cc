@@ -49,7 +49,8 @@ void Scheduler::Impl::pump_callbacks() {
     }
     if (env_.metrics) env_.metrics->set(metric::callbacks_waiting, static_cast<double>(outbox_.waiting()));
     const Instant next = outbox_.next_due();
-    if (!next || outbox_.under_way() >= callbacks_at_once || (callback_timer_ && callback_armed_ <= next)) return;
+    if (!next || outbox_.under_way() >= callbacks_at_once || (callback_timer_ && callback_armed_ <= next))
+        return;
     env_.loop.cancel(callback_timer_);
     callback_armed_ = next;
     callback_timer_ = env_.loop.after(std::max(Millis(0), next - now()), [this] {
@@ -60,43 +61,57 @@ void Scheduler::Impl::pump_callbacks() {
 
 void Scheduler::Impl::send_callback(const std::string& task_id) {
     const Outbox::Item& item = outbox_.front(task_id);
-    wire::ClientRequest request{.method = "POST", .url = callback_url_, .headers = {{"Content-Type", "application/json"}}, .body = item.callback.body};
-    if (!callback_authorization_.empty()) request.headers.emplace_back("Authorization", callback_authorization_);
+    wire::ClientRequest request{.method = "POST",
+                                .url = callback_url_,
+                                .headers = {{"Content-Type", "application/json"}},
+                                .body = item.callback.body};
+    if (!callback_authorization_.empty())
+        request.headers.emplace_back("Authorization", callback_authorization_);
     if (config_.alldata.callback) request.timeout = config_.alldata.callback->timeout;
-    env_.callbacks->send(std::move(request), [this, alive = alive_, task_id, sequence = item.sequence](Result<wire::HttpResponse> answer) {
+    env_.callbacks->send(std::move(request), [this, alive = alive_, task_id,
+                                              sequence = item.sequence](Result<wire::HttpResponse> answer) {
         if (*alive) callback_answered(task_id, sequence, std::move(answer));
     });
 }
 
-void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t sequence, Result<wire::HttpResponse> answer) {
+void Scheduler::Impl::callback_answered(const std::string& task_id, std::int64_t sequence,
+                                        Result<wire::HttpResponse> answer) {
     if (broken_) return;
     const Outbox::Item& item = outbox_.front(task_id);
     CRATER_CHECK(item.sequence == sequence);
     const bool taken = answer && answer->status >= 200 && answer->status < 300;
     std::string why;
-    if (!answer) why = answer.error().text();
-    else if (!taken) why = "status " + std::to_string(answer->status) + " " + answer->body.substr(0, answer_shown);
-    const bool hopeless = !taken && ((answer && answer->status == 410) || item.callback.at + callback_lifetime < now());
-    if (env_.metrics) env_.metrics->add(metric::callbacks_sent, 1, {taken ? "taken" : hopeless ? "given_up" : "failed"});
+    if (!answer)
+        why = answer.error().text();
+    else if (!taken)
+        why = "status " + std::to_string(answer->status) + " " + answer->body.substr(0, answer_shown);
+    const bool hopeless =
+        !taken && ((answer && answer->status == 410) || item.callback.at + callback_lifetime < now());
+    if (env_.metrics)
+        env_.metrics->add(metric::callbacks_sent, 1, {taken ? "taken" : hopeless ? "given_up" : "failed"});
     if (taken || hopeless) {
         erase(outbox_key("outbox", task_id, sequence));
         if (hopeless) {
-            log::error("a status callback was given up", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
+            log::error("a status callback was given up",
+                       {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
             StoredCallback dead = item.callback;
             dead.detail = why;
             write(outbox_key("dead", task_id, sequence), stored_value(dead));
             ++outbox_.dead;
         }
         problems_changed_ = problems_changed_ || hopeless;
-        // The next of this task goes out only when this one is durably gone: a crash may repeat the last, never an older one.
+        // The next of this task goes out only when this one is durably gone: a crash may repeat the last,
+        // never an older one.
         when_durable([this, task_id] {
-            problems_changed_ = problems_changed_ || outbox_.failing().tasks;  // before: this may have been the last that failed
+            // before: this may have been the last that failed
+            problems_changed_ = problems_changed_ || outbox_.failing().tasks;
             outbox_.done(task_id, now());
             wake();
             pump_callbacks();
         });
     } else {
-        log::warning("a status callback failed", {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
+        log::warning("a status callback failed",
+                     {{"task_id", task_id}, {"sequence", sequence}, {"why", why}});
         outbox_.failed(task_id, why, now(), env_.rng);
         problems_changed_ = true;
         wake();

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "crater/scheduler/config.h"
+
+#include <gtest/gtest.h>
 
 namespace crater::scheduler {
 namespace {
@@ -54,17 +54,21 @@ queues: [{name: training, plugins: [nvlink_first, spread_tenant=0.5]}]
     ASSERT_TRUE(config) << config.error().text();
     EXPECT_EQ(config->plugin_dir, "/usr/lib/crater/plugins");
     EXPECT_EQ(config->plugin_budget, Millis(3));
-    EXPECT_EQ(config->queues[0].plugins, (std::vector<PluginUse>{{"nvlink_first", 1}, {"spread_tenant", 0.5}}));
+    EXPECT_EQ(config->queues[0].plugins,
+              (std::vector<PluginUse>{{"nvlink_first", 1}, {"spread_tenant", 0.5}}));
 }
 
 TEST(Config, a_queue_weighs_terms_where_its_policy_adds_them_up) {
-    const auto near = read_config("queues: [{name: near, policy: affinity, weights: {dataset_locality: 5, modelCache: 0}}]");
+    const auto near = read_config(
+        "queues: [{name: near, policy: affinity, weights: {dataset_locality: 5, modelCache: 0}}]");
     ASSERT_TRUE(near) << near.error().text();
     EXPECT_EQ(near->queues[0].policy, Policy::affinity);
     EXPECT_EQ(near->queues[0].weights, (PlacementWeights{.dataset_locality = 5, .model_cache = 0}));
-    const auto config = read_config("queues: [{name: batch, policy: binpack, weights: {fit: 4, numa: 0, w_gpu: 0.7, ssdIops: 1}}]");
+    const auto config = read_config(
+        "queues: [{name: batch, policy: binpack, weights: {fit: 4, numa: 0, w_gpu: 0.7, ssdIops: 1}}]");
     ASSERT_TRUE(config) << config.error().text();
-    EXPECT_EQ(config->queues[0].weights, (PlacementWeights{.fit = 4, .numa = 0, .w_gpu = 0.7, .ssd_iops = 1}));
+    EXPECT_EQ(config->queues[0].weights,
+              (PlacementWeights{.fit = 4, .numa = 0, .w_gpu = 0.7, .ssd_iops = 1}));
     const auto refused = [](const char* text) {
         const auto read = read_config(text);
         EXPECT_FALSE(read);
@@ -73,8 +77,10 @@ TEST(Config, a_queue_weighs_terms_where_its_policy_adds_them_up) {
     const Error learned = refused("queues: [{name: a}, {name: batch, policy: price, weights: {fit: 4}}]");
     EXPECT_EQ(learned.field, "queues[1].weights");
     EXPECT_NE(learned.message.find("price"), std::string::npos);
-    EXPECT_EQ(refused("queues: [{name: batch, policy: spread, weights: {fit: -1}}]").field, "queues[0].weights.fit");
-    EXPECT_NE(refused("queues: [{name: batch, policy: spread, weights: {laod: 1}}]").text().find("load"), std::string::npos);
+    EXPECT_EQ(refused("queues: [{name: batch, policy: spread, weights: {fit: -1}}]").field,
+              "queues[0].weights.fit");
+    EXPECT_NE(refused("queues: [{name: batch, policy: spread, weights: {laod: 1}}]").text().find("load"),
+              std::string::npos);
 }
 
 TEST(Config, an_empty_file_has_the_defaults) {
@@ -92,14 +98,16 @@ TEST(Config, prediction_can_be_switched_off) {
     ASSERT_TRUE(config) << config.error().text();
     EXPECT_FALSE(config->scheduling.enable_prediction);
     EXPECT_EQ(config->scheduling.prediction_window_minutes, 30);
-    EXPECT_EQ(read_config("scheduling: { memory_overcommit_ratio: 0.5 }").error().field, "scheduling.memory_overcommit_ratio");
+    EXPECT_EQ(read_config("scheduling: { memory_overcommit_ratio: 0.5 }").error().field,
+              "scheduling.memory_overcommit_ratio");
 }
 
 TEST(Config, mistakes_are_named) {
     EXPECT_EQ(read_config("lisen: 1").error().field, "lisen");
     EXPECT_EQ(read_config("heartbeat_timeout: 1s").error().field, "heartbeat_timeout");
     EXPECT_EQ(read_config("plugin_budget: 2s").error().field, "plugin_budget");
-    EXPECT_EQ(read_config("queues: [{name: a, plugins: [\"spread_tenant=lots\"]}]").error().field, "queues[0].plugins[0]");
+    EXPECT_EQ(read_config("queues: [{name: a, plugins: [\"spread_tenant=lots\"]}]").error().field,
+              "queues[0].plugins[0]");
     EXPECT_EQ(read_config("etcd_endpoints: [http://a]").error().field, "etcd_endpoints");
     EXPECT_EQ(read_config("queues: [{name: a}, {name: a}]").error().field, "queues[1].name");
     EXPECT_EQ(read_config("log_level: loud").error().field, "log_level");
@@ -117,7 +125,8 @@ TEST(Config, defragmentation_is_by_the_hour_unless_said_otherwise) {
 }
 
 TEST(Config, quota_policies_are_sets_of_caps) {
-    const auto config = read_config("quota_policies: { training-quota: { gpu: 4, cpu: 32, memory: 128Gi, disk: 1Ti } }");
+    const auto config =
+        read_config("quota_policies: { training-quota: { gpu: 4, cpu: 32, memory: 128Gi, disk: 1Ti } }");
     ASSERT_TRUE(config) << config.error().text();
     const Quota& caps = config->quota_policies.at("training-quota");
     EXPECT_EQ(caps.gpu, MilliGpu(4'000));

@@ -15,7 +15,7 @@ class HeldTasks {
   public:
     using Key = std::pair<std::string, std::int64_t>;  // job, task
     using Wanted = std::pair<std::string_view, std::int64_t>;
-    using Entry = std::pair<Key, std::int64_t>;        // and its attempt
+    using Entry = std::pair<Key, std::int64_t>;  // and its attempt
     auto begin() const { return entries_.begin(); }
     auto end() const { return entries_.end(); }
     std::size_t size() const { return entries_.size(); }

@@ -1,8 +1,9 @@
-// The scheduler's one object; its parts are the files of this folder. Everything runs on the loop unless it says otherwise.
+// The scheduler's one object; its parts are the files of this folder. Everything runs on the loop unless it
+// says otherwise.
 //
-// A command or a report changes the state at once and marks what it touched; `turn` lets the engine decide, gathers what was touched into
-// one batch, and hands it to the store. What others may learn of it waits in the batch as effects and is released, batch by batch in
-// order, when the batch is durable.
+// A command or a report changes the state at once and marks what it touched; `turn` lets the engine decide,
+// gathers what was touched into one batch, and hands it to the store. What others may learn of it waits in
+// the batch as effects and is released, batch by batch in order, when the batch is durable.
 #pragma once
 
 #include <deque>
@@ -61,8 +62,8 @@ struct Node {
     bool asked_for_strays = false;
     std::uint64_t stray_request = 0;
     std::optional<NodeSample> sample;
-    bool touched = false;  // in touched_nodes_
-    bool row_touched = false;  // its row is not as it should be
+    bool touched = false;                                   // in touched_nodes_
+    bool row_touched = false;                               // its row is not as it should be
     bool state_touched = false, inventory_touched = false;  // to be stored
 
     const api::NodeRow& row() const { return *row_; }
@@ -125,21 +126,27 @@ class Scheduler::Impl {
     void act(Act command, Reply<JobRecordPtr> reply);
     // ---- nodes.cc ----
     wire::LinkCallbacks agent_link(std::function<std::shared_ptr<wire::Link>()> link);
-    void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply);
+    void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor,
+               Reply<api::NodeRow> reply);
     void tables(Millis wait, Reply<Tables> reply);
     // ---- upkeep.cc
-    void set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply);
-    void plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply);
+    void set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor,
+                   Reply<api::NodeRow> reply);
+    void plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor,
+                          Reply<api::NodeRow> reply);
     // ---- quotas.cc, tokens.cc ----
     void set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply);
-    void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply);
+    void set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor,
+                   Reply<api::QuotaView> reply);
     void create_token(const api::TokenRequest& request, const Actor& actor, Reply<api::TokenView> reply);
     void revoke_token(const std::string& id, const Actor& actor, Reply<api::TokenView> reply);
-    void ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply);
+    void ensure_token(const std::string& name, Role role, const std::string& secret,
+                      Reply<api::TokenView> reply);
     void put_token(const Token& token);
     // ---- questions.cc ----
     void why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply);
-    void estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply);
+    void estimates(const std::vector<std::string>& jobs,
+                   Reply<std::vector<Result<engine::StartEstimate>>> reply);
     // ---- plans.cc ----
     void what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply);
     void hide_others(engine::WhatIf& answer, const Actor& actor);
@@ -148,7 +155,8 @@ class Scheduler::Impl {
     // ---- plugins.cc ----
     void plugins(Reply<std::vector<api::PluginView>> reply);
     // ---- logs.cc ----
-    std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end);
+    std::uint64_t log(const LogQuery& query, std::function<void(std::string)> data,
+                      std::function<void(Result<void>)> end);
     void stop_log(std::uint64_t handle);
 
     void stop();
@@ -167,13 +175,14 @@ class Scheduler::Impl {
         std::vector<api::EventView> events;
         ReadModel::Update update;
         std::vector<std::string> retired;
-        std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports;  // taken in, to be acknowledged
+        // taken in, to be acknowledged
+        std::vector<std::pair<std::shared_ptr<Session>, std::uint64_t>> reports;
         std::int64_t began_us = 0;
         bool durable = false;
     };
 
     // ---- scheduler.cc: the turn ----
-    void wake();                // a turn will come
+    void wake();  // a turn will come
     void turn();
     void decide();
     void tell_dependents();
@@ -191,8 +200,10 @@ class Scheduler::Impl {
     template <class T, class F>
     void reply_when_durable(Reply<T> reply, F answer) {
         open_.effects.push_back([reply = std::move(reply), answer = std::move(answer)](const Error* error) {
-            if (error) reply(crater::fail(*error));
-            else reply(answer());
+            if (error)
+                reply(crater::fail(*error));
+            else
+                reply(answer());
         });
         wake();
     }
@@ -202,14 +213,17 @@ class Scheduler::Impl {
         reply(crater::fail(Code::unavailable, "the scheduler is stopping", {}, "try again in a moment"));
         return true;
     }
-    void write(std::string key, std::string value) { open_.batch.writes.push_back({std::move(key), std::move(value)}); }
+    void write(std::string key, std::string value) {
+        open_.batch.writes.push_back({std::move(key), std::move(value)});
+    }
     void erase(std::string key) { open_.batch.writes.push_back({std::move(key), std::nullopt}); }
     void history(std::string kind, std::string subject, std::string body);
     void audit(const Actor& actor, std::string action, std::string subject, std::string detail);
-    void event(std::string kind, std::string subject, std::string state, std::string reason, std::string detail);
+    void event(std::string kind, std::string subject, std::string state, std::string reason,
+               std::string detail);
     Instant now() const { return env_.clock.now(); }
-    void sweep();               // every second: views that need no more, heartbeats, problems
-    void forget_old();          // every hour
+    void sweep();       // every second: views that need no more, heartbeats, problems
+    void forget_old();  // every hour
 
     // ---- views.cc ----
     void touch(Job& job);
@@ -218,7 +232,7 @@ class Scheduler::Impl {
     void touch_tenant(const std::string& path);  // and its ancestors
     JobRecordPtr record_of(Job& job) const;
     void fill_row(Node& node);
-    void gather();              // what was touched, into the open batch
+    void gather();  // what was touched, into the open batch
     std::vector<api::Problem> problems() const;
     api::QueueView queue_view(const Queue& queue) const;
     api::QuotaView quota_view(const TenantEntry& tenant) const;
@@ -237,8 +251,8 @@ class Scheduler::Impl {
     Result<engine::Engine::Admitted> admit(engine::EngineJob job) const;
     void add_profile(engine::Engine::Admitted& admitted) const;
     // Takes a job in that was admitted. `index`: of an array, or -1.
-    void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted, const std::string& id, std::int64_t index,
-                const std::vector<std::string>& unmet);
+    void accept(const Submit& command, const std::string& hash, const engine::Engine::Admitted& admitted,
+                const std::string& id, std::int64_t index, const std::vector<std::string>& unmet);
     void cancel_array(const Act& command, Reply<JobRecordPtr> reply);
     void recount(Job& job);
     void rest();  // jobs whose changing part is an object give it up
@@ -254,7 +268,8 @@ class Scheduler::Impl {
     void take_slices(Node& node, const Job& job, const TaskStatus& task);
     void preempt(const engine::Preemption& preemption);
     void order_stop(Job& job, StopOrder order);
-    void task_ended(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail, std::int64_t exit_code, Instant at);
+    void task_ended(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail,
+                    std::int64_t exit_code, Instant at);
     void free_slices(Job& job, TaskStatus& task);
     void conclude(Job& job);
     void requeue(Job& job, Reason reason, const std::string& detail, bool counts);
@@ -309,7 +324,8 @@ class Scheduler::Impl {
     void answer_table_question(const Node& node, const proto::Table& table);
     void answer_tables(TableQuestion question);
     std::set<TaskKey> running_on(const Node& node);
-    void compare_with_books(const Node& node, const std::vector<TableRow>& rows, const std::set<TaskKey>& running, std::vector<std::string>& differences);
+    void compare_with_books(const Node& node, const std::vector<TableRow>& rows,
+                            const std::set<TaskKey>& running, std::vector<std::string>& differences);
     void on_samples(Node& node, const proto::TaskSamples& samples);
     void lose_node(Node& node, const std::string& detail);
     void set_node_state(Node& node, const StoredNodeState& state);
@@ -318,8 +334,8 @@ class Scheduler::Impl {
     void ask_for_strays(Node& node);
     void check_heartbeats();
     void defrag_now_and_then();  // every second: whether it is time for it
-    void relieve_cards();      // every second: whose real use has been above the watermark for too long
-    void check_maintenance();  // every second: what begins and what is over
+    void relieve_cards();        // every second: whose real use has been above the watermark for too long
+    void check_maintenance();    // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
     void reply_row(const std::string& name, Reply<api::NodeRow> reply);
@@ -350,7 +366,8 @@ class Scheduler::Impl {
     void tell_alldata(Job& job);
     void pump_callbacks();
     void send_callback(const std::string& task_id);
-    void callback_answered(const std::string& task_id, std::int64_t sequence, Result<wire::HttpResponse> answer);
+    void callback_answered(const std::string& task_id, std::int64_t sequence,
+                           Result<wire::HttpResponse> answer);
     void arm_callbacks();
 
     Config config_;
@@ -364,14 +381,16 @@ class Scheduler::Impl {
     Outlines outlines_;
     std::vector<Job*> awake_;
     Profiles profiles_;
-    std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  // that have not ended, or whose end is not durable
+    // that have not ended, or whose end is not durable
+    std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;
     std::map<std::string, Node> nodes_;
     std::map<std::string, Queue> queues_;
     std::map<std::string, TenantEntry> tenants_;
     std::map<std::string, Token> tokens_;
     std::unordered_map<std::string, StoredIdempotency> idempotency_;
     std::map<std::string, std::vector<std::string>> dependents_;
-    std::deque<std::pair<std::string, bool>> ended_;  // jobs whose dependents are to be told, and whether they ended well
+    // jobs whose dependents are to be told, and whether they ended well
+    std::deque<std::pair<std::string, bool>> ended_;
     JobsByMoment deadlines_;
     TimerId deadline_timer_ = 0;
     Instant deadline_armed_;
@@ -383,7 +402,8 @@ class Scheduler::Impl {
         std::uint64_t round = 0;
     };
     std::unordered_map<std::uint64_t, Explained> explained_;  // by kind of job
-    std::uint64_t explain_round_ = 0, explain_from_ = 0;      // what was explained before `from` may have changed
+    // what was explained before `from` may have changed
+    std::uint64_t explain_round_ = 0, explain_from_ = 0;
     bool explain_wanted_ = false;
     std::size_t explain_seen_ = 0;  // jobs looked at since something may have changed
     std::string explain_queue_;     // where the last round stopped
@@ -406,8 +426,9 @@ class Scheduler::Impl {
     struct TableQuestion {
         std::set<std::string> waiting;
         std::vector<TableRow> rows;
-        std::map<std::string, std::set<TaskKey>> running;  // by node, when asked: what its agent had said to run
-        std::vector<std::string> differences;              // between the books and the answers
+        // by node, when asked: what its agent had said to run
+        std::map<std::string, std::set<TaskKey>> running;
+        std::vector<std::string> differences;  // between the books and the answers
         Reply<Tables> reply;
         TimerId timer = 0;
     };

@@ -24,19 +24,20 @@ struct Job {
     std::shared_ptr<const FixedJob> fixed;
     Place place = Place::nowhere;
     bool known_to_engine = false, blocked = false;
-    bool fresh = false;       // its spec is not written yet
-    bool touched = false;     // in touched_jobs_
-    bool freed = false;       // some of its tasks were freed since it was last queued
-    bool retired = false;     // ended and released by the engine: leaves memory once that is durable
-    Instant deadline;         // where it stands in deadlines_; 0 = nowhere
-    Instant next_ask;         // when its stop order is repeated
-    std::uint64_t kind = 0;   // hash of what decides where it can go; 0 = not made yet
-    Instant explained;        // when its reason to wait was last changed
+    bool fresh = false;      // its spec is not written yet
+    bool touched = false;    // in touched_jobs_
+    bool freed = false;      // some of its tasks were freed since it was last queued
+    bool retired = false;    // ended and released by the engine: leaves memory once that is durable
+    Instant deadline;        // where it stands in deadlines_; 0 = nowhere
+    Instant next_ask;        // when its stop order is repeated
+    std::uint64_t kind = 0;  // hash of what decides where it can go; 0 = not made yet
+    Instant explained;       // when its reason to wait was last changed
 
     const std::string& id() const { return fixed->id; }
     const std::shared_ptr<const JobSpec>& outline() const { return fixed->outline; }
-    // What changes of it. Of the many jobs to which nothing happens it lies as the bytes that were stored last; who asks makes it an object,
-    // which stays one until the next `rest`. References to it last until the next turn.
+    // What changes of it. Of the many jobs to which nothing happens it lies as the bytes that were stored
+    // last; who asks makes it an object, which stays one until the next `rest`. References to it last until
+    // the next turn.
     const StoredStatus& s() const;
     StoredStatus& edit();  // whoever changes it also touches the job
     const JobStatus& status() const { return s().status; }

@@ -51,7 +51,8 @@ api::JobRow JobRecord::row() const {
     row.cpu = each.cpu.cores * tasks;
     row.memory = each.memory.size * tasks;
     for (const TaskStatus& task : status.tasks)
-        if (task.allocation && std::find(row.nodes.begin(), row.nodes.end(), task.allocation->node) == row.nodes.end())
+        if (task.allocation &&
+            std::find(row.nodes.begin(), row.nodes.end(), task.allocation->node) == row.nodes.end())
             row.nodes.push_back(task.allocation->node);
     row.submitted = status.submitted;
     row.started = status.started;

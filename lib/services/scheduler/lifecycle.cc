@@ -1,5 +1,6 @@
-// The state machine of tasks and jobs: what a decision, a report, an order or a timeout does. Every change goes through set_task and
-// settle; every end of a holding through free_slices; every job leaves through conclude.
+// The state machine of tasks and jobs: what a decision, a report, an order or a timeout does. Every change
+// goes through set_task and settle; every end of a holding through free_slices; every job leaves through
+// conclude.
 #include "crater/base/log.h"
 #include "impl.h"
 #include "metrics.h"
@@ -9,14 +10,17 @@ namespace {
 
 constexpr std::size_t waits_kept = 1'000;
 constexpr std::size_t past_runs_kept = 32;
-constexpr Millis ask_again{30'000};          // after a stop's grace
-constexpr Millis settled_run{600'000};       // a task that ran longer than this is worth waiting for when its node is lost
+constexpr Millis ask_again{30'000};  // after a stop's grace
+// a task that ran longer than this is worth waiting for when its node is lost
+constexpr Millis settled_run{600'000};
 
 bool terminal(State state) { return state_row(state).terminal; }
 bool holding(const TaskStatus& task) { return state_row(task.state).holds; }
 
 // By our clock: the node's may be another.
-Instant running_since(const Job& job, const TaskStatus& task) { return job.s().runs_since ? job.s().runs_since : task.started; }
+Instant running_since(const Job& job, const TaskStatus& task) {
+    return job.s().runs_since ? job.s().runs_since : task.started;
+}
 
 }  // namespace
 
@@ -27,13 +31,16 @@ Job* Scheduler::Impl::find(const std::string& id) {
     return it == jobs_.end() ? nullptr : it->second.get();
 }
 
-void Scheduler::Impl::set_task(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail) {
-    CRATER_CHECK(may_change(task.state, state), job.id() + ": " + std::string(name_of(task.state)) + " -> " + std::string(name_of(state)));
+void Scheduler::Impl::set_task(Job& job, TaskStatus& task, State state, Reason reason,
+                               const std::string& detail) {
+    CRATER_CHECK(may_change(task.state, state),
+                 job.id() + ": " + std::string(name_of(task.state)) + " -> " + std::string(name_of(state)));
     task.state = state;
     task.reason = reason;
     task.detail = detail;
     task.since = now();
-    if (terminal(state) && !task.ended) task.ended = task.since;  // who waits again when he ends ran no longer than he did
+    // who waits again when he ends ran no longer than he did
+    if (terminal(state) && !task.ended) task.ended = task.since;
     touch(job);
 }
 
@@ -50,8 +57,10 @@ void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail)
     const bool changed = next != status.state;
     recount(job);
     set_deadline(job);
-    if (!changed && (status.tasks.size() != 1 || (reason == status.reason && detail == status.detail))) return touch(job);
-    if (changed && terminal(status.state)) return touch(job);  // a gang that failed stays so while the rest of it stops
+    if (!changed && (status.tasks.size() != 1 || (reason == status.reason && detail == status.detail)))
+        return touch(job);
+    // a gang that failed stays so while the rest of it stops
+    if (changed && terminal(status.state)) return touch(job);
     status.state = next;
     status.reason = reason;
     status.detail = detail;
@@ -59,7 +68,8 @@ void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail)
         status.ended = now();
         ended_.emplace_back(job.id(), next == State::finished);
         if (env_.metrics && status.started)
-            env_.metrics->observe(metric::job_run, static_cast<double>((status.ended - status.started).count()) / 1000,
+            env_.metrics->observe(metric::job_run,
+                                  static_cast<double>((status.ended - status.started).count()) / 1000,
                                   {job.fixed->queue, std::string(name_of(next))});
     }
     note_change(job);
@@ -68,13 +78,15 @@ void Scheduler::Impl::settle(Job& job, Reason reason, const std::string& detail)
 // Says it to all who follow: history, live events, AllData.
 void Scheduler::Impl::note_change(Job& job) {
     const JobStatus& status = job.status();
-    history("job_state", job.id(), stored_text(StateChange{now(), status.state, status.reason, status.detail}));
-    event("job", job.id(), std::string(name_of(status.state)), std::string(name_of(status.reason)), status.detail);
+    history("job_state", job.id(),
+            stored_text(StateChange{now(), status.state, status.reason, status.detail}));
+    event("job", job.id(), std::string(name_of(status.state)), std::string(name_of(status.reason)),
+          status.detail);
     tell_alldata(job);
     touch(job);
 }
 
-// ---- decisions -----------------------------------------------------------------------------------------------------------------
+// ---- decisions --------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
     Job* found = find(placement.job);
@@ -93,7 +105,8 @@ void Scheduler::Impl::place(const engine::Placement& placement, Instant at) {
         task.exit_code = -1;
         task.started = task.ended = {};
         take_slices(nodes_.at(allocation.node), job, task);
-        if (nodes.find(allocation.node) == std::string::npos) nodes += (nodes.empty() ? "on " : ", ") + allocation.node;
+        if (nodes.find(allocation.node) == std::string::npos)
+            nodes += (nodes.empty() ? "on " : ", ") + allocation.node;
         order_launch(job, task);
     }
     history("decision", job.id(), stored_text(engine_.words(placement.trace)));
@@ -113,7 +126,8 @@ void Scheduler::Impl::take_slices(Node& node, const Job& job, const TaskStatus& 
     node.tasks.set({job.id(), task.index}, task.attempt);
     for (const GpuSlice& slice : task.allocation->gpus)
         for (api::CardView& card : node.edit_row().cards)
-            if (card.index == slice.index) card.slices.push_back({job.id(), task.index, slice.compute, slice.memory});
+            if (card.index == slice.index)
+                card.slices.push_back({job.id(), task.index, slice.compute, slice.memory});
     touch(node);
 }
 
@@ -122,25 +136,28 @@ void Scheduler::Impl::preempt(const engine::Preemption& preemption) {
     CRATER_CHECK(victim, "a job was chosen to make room that is not known: " + preemption.victim);
     if (victim->s().stop) return;  // it stops already
     if (env_.metrics) env_.metrics->add(metric::preemptions, 1);
-    order_stop(*victim, {.outcome = State::preempted,
-                         .reason = Reason::preempted_for,
-                         .detail = preemption.detail.empty() ? "for job " + preemption.preemptor : preemption.detail,
-                         .requeue = true,
-                         .counts = true,
-                         .preemptor = preemption.preemptor,
-                         .since = now(),
-                         .grace = victim->fixed->outline->grace_period});
+    order_stop(*victim,
+               {.outcome = State::preempted,
+                .reason = Reason::preempted_for,
+                .detail = preemption.detail.empty() ? "for job " + preemption.preemptor : preemption.detail,
+                .requeue = true,
+                .counts = true,
+                .preemptor = preemption.preemptor,
+                .since = now(),
+                .grace = victim->fixed->outline->grace_period});
 }
 
-// ---- stopping ------------------------------------------------------------------------------------------------------------------
+// ---- stopping ---------------------------------------------------------------------------------------------
 
-// Tells every task that holds something to stop. An order that ends the job replaces one after which it would wait again, not the other way.
+// Tells every task that holds something to stop. An order that ends the job replaces one after which it would
+// wait again, not the other way.
 void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
     if (job.s().stop && !(job.s().stop->requeue && !order.requeue)) return;
     job.edit().stop = std::make_shared<const StopOrder>(order);
     job.next_ask = order.since + order.grace + ask_again;
     // So that the engine counts on its slices and asks for no others.
-    if (order.preemptor.empty() && job.known_to_engine && job.holds()) engine_.apply(engine::PreemptionStarted{job.id(), {}});
+    if (order.preemptor.empty() && job.known_to_engine && job.holds())
+        engine_.apply(engine::PreemptionStarted{job.id(), {}});
     bool told = false;
     for (TaskStatus& task : job.change().tasks) {
         if (!holding(task)) {
@@ -151,19 +168,21 @@ void Scheduler::Impl::order_stop(Job& job, StopOrder order) {
         }
         told = true;
         if (task.state == State::lost) continue;
-        if (order.requeue && may_change(task.state, State::preempting)) set_task(job, task, State::preempting, order.reason, order.detail);
+        if (order.requeue && may_change(task.state, State::preempting))
+            set_task(job, task, State::preempting, order.reason, order.detail);
         order_stop_of(task.allocation->node, {job.id(), task.index, task.attempt}, order);
     }
     settle(job, order.reason, told ? (order.detail.empty() ? "stopping" : order.detail) : order.detail);
-    // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more. One that is
-    // back has told that they ended, and when follows.
+    // Nobody can tell a lost node: its tasks are given up at once when the job does not want them any more.
+    // One that is back has told that they ended, and when follows.
     if (!order.requeue)
         for (TaskStatus& task : job.change().tasks)
-            if (task.state == State::lost && nodes_.at(task.allocation->node).state.lost) give_up(job, task, order.detail);
+            if (task.state == State::lost && nodes_.at(task.allocation->node).state.lost)
+                give_up(job, task, order.detail);
     conclude(job);
 }
 
-// ---- ends ----------------------------------------------------------------------------------------------------------------------
+// ---- ends -------------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
     engine_.apply(engine::TaskFreed{job.id(), task.index, now()});
@@ -172,18 +191,21 @@ void Scheduler::Impl::free_slices(Job& job, TaskStatus& task) {
     Node& node = nodes_.at(task.allocation->node);
     node.tasks.erase({job.id(), task.index});
     for (api::CardView& card : node.edit_row().cards)
-        std::erase_if(card.slices, [&](const api::CardSlice& slice) { return slice.job == job.id() && slice.task == task.index; });
+        std::erase_if(card.slices, [&](const api::CardSlice& slice) {
+            return slice.job == job.id() && slice.task == task.index;
+        });
     touch(node);
 }
 
 bool Scheduler::Impl::may_restart(const Job& job) const {
     const Restart& restart = job.fixed->outline->restart;
-    return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max && !job.s().stop;
+    return restart.policy == RestartPolicy::on_failure && job.status().restarts < restart.max &&
+           !job.s().stop;
 }
 
 // The task does not run any more: its agent says so. `state` is what the agent saw.
-void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason reason, const std::string& detail, std::int64_t exit_code,
-                                 Instant at) {
+void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason reason,
+                                 const std::string& detail, std::int64_t exit_code, Instant at) {
     free_slices(job, task);
     task.exit_code = exit_code;
     const bool restart = state == State::failed && may_restart(job) && may_change(task.state, State::pending);
@@ -193,7 +215,8 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     State next = state;
     if (stop && state != State::finished) {
         next = stop->outcome;
-        if (why == Reason::none || !stop->requeue) why = stop->reason, words = stop->detail.empty() ? detail : stop->detail;
+        if (why == Reason::none || !stop->requeue)
+            why = stop->reason, words = stop->detail.empty() ? detail : stop->detail;
     } else if (restart) {
         next = State::pending;
     }
@@ -208,7 +231,8 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
         ++job.change().restarts;
         order_stop(job, {.outcome = State::preempted,
                          .reason = Reason::requeued,
-                         .detail = "restart " + std::to_string(job.status().restarts) + " of " + std::to_string(job.fixed->outline->restart.max) + " after " +
+                         .detail = "restart " + std::to_string(job.status().restarts) + " of " +
+                                   std::to_string(job.fixed->outline->restart.max) + " after " +
                                    (detail.empty() ? std::string(name_of(reason)) : detail),
                          .requeue = true,
                          .since = now(),
@@ -217,12 +241,13 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
     }
     // A gang does not go on without one of its tasks.
     if (!stop && next != State::finished && job.holds()) {
-        order_stop(job, {.outcome = terminal(next) ? State::cancelled : State::preempted,
-                         .reason = why,
-                         .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
-                         .requeue = !terminal(next),
-                         .since = now(),
-                         .grace = job.fixed->outline->grace_period});
+        order_stop(
+            job, {.outcome = terminal(next) ? State::cancelled : State::preempted,
+                  .reason = why,
+                  .detail = "task " + std::to_string(task.index) + " ended as " + std::string(name_of(next)),
+                  .requeue = !terminal(next),
+                  .since = now(),
+                  .grace = job.fixed->outline->grace_period});
         return;
     }
     conclude(job);
@@ -232,8 +257,10 @@ void Scheduler::Impl::task_ended(Job& job, TaskStatus& task, State state, Reason
 void Scheduler::Impl::conclude(Job& job) {
     if (job.holds() || job.retired) return;
     const auto& tasks = job.status().tasks;
-    const bool all_terminal = std::all_of(tasks.begin(), tasks.end(), [](const TaskStatus& t) { return terminal(t.state); });
-    const bool all_finished = std::all_of(tasks.begin(), tasks.end(), [](const TaskStatus& t) { return t.state == State::finished; });
+    const bool all_terminal =
+        std::all_of(tasks.begin(), tasks.end(), [](const TaskStatus& t) { return terminal(t.state); });
+    const bool all_finished = std::all_of(tasks.begin(), tasks.end(),
+                                          [](const TaskStatus& t) { return t.state == State::finished; });
     if (!all_terminal && !job.s().stop && !job.freed) return;  // it waits, and nothing happened to it
     const bool again = job.s().stop ? job.s().stop->requeue && !all_finished : !all_terminal;
     if (again) {
@@ -273,7 +300,8 @@ void Scheduler::Impl::requeue(Job& job, Reason reason, const std::string& detail
 void Scheduler::Impl::retire(Job& job) {
     job.edit().stop.reset();
     job.retired = true;
-    if (const auto* known = profiles_.ended(job.id(), job.fixed->kind, job.status().state == State::finished, now()))
+    if (const auto* known =
+            profiles_.ended(job.id(), job.fixed->kind, job.status().state == State::finished, now()))
         write(Profiles::key_of(job.fixed->kind), stored_value(*known));
     if (job.status().reason == Reason::out_of_memory && profiles_.mistaken(job.fixed->kind))
         erase(Profiles::key_of(job.fixed->kind));
@@ -287,7 +315,7 @@ void Scheduler::Impl::retire(Job& job) {
     touch(job);
 }
 
-// ---- lost nodes ----------------------------------------------------------------------------------------------------------------
+// ---- lost nodes -------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::lose_task(Job& job, TaskStatus& task, const std::string& detail) {
     if (task.state == State::lost) return;
@@ -295,7 +323,8 @@ void Scheduler::Impl::lose_task(Job& job, TaskStatus& task, const std::string& d
     settle(job, Reason::node_lost, detail);
 }
 
-// Nobody waits for it any more. It may still run where nobody hears: that node takes no new work before it said that it is gone.
+// Nobody waits for it any more. It may still run where nobody hears: that node takes no new work before it
+// said that it is gone.
 void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& detail) {
     Node& node = nodes_.at(task.allocation->node);
     node.strays.insert({job.id(), task.index, task.attempt});
@@ -317,7 +346,7 @@ void Scheduler::Impl::give_up(Job& job, TaskStatus& task, const std::string& det
     conclude(job);
 }
 
-// ---- deadlines -----------------------------------------------------------------------------------------------------------------
+// ---- deadlines --------------------------------------------------------------------------------------------
 
 Instant Scheduler::Impl::deadline_of(const Job& job) const {
     const JobSpec& spec = *job.fixed->outline;
@@ -327,7 +356,8 @@ Instant Scheduler::Impl::deadline_of(const Job& job) const {
         if (!first || at < first) first = at;
     };
     if (job.retired) return first;
-    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late) consider(status.submitted + spec.max_queue_time);
+    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late)
+        consider(status.submitted + spec.max_queue_time);
     bool stopping = false;
     for (const TaskStatus& task : status.tasks) {
         if (!holding(task)) continue;
@@ -367,7 +397,8 @@ void Scheduler::Impl::on_deadlines() {
     deadline_timer_ = 0;
     if (broken_) return;
     const Instant at = now();
-    for (int handled = 0; !deadlines_.empty() && deadlines_.begin()->at <= at.ms && handled < 1'000; ++handled) {
+    for (int handled = 0; !deadlines_.empty() && deadlines_.begin()->at <= at.ms && handled < 1'000;
+         ++handled) {
         Job* const job = deadlines_.begin()->job;
         deadlines_.erase(deadlines_.begin());
         job->deadline = {};
@@ -380,10 +411,13 @@ void Scheduler::Impl::on_deadlines() {
 void Scheduler::Impl::on_deadline(Job& job) {
     const JobSpec& spec = *job.fixed->outline;
     const Instant at = now();
-    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late && at >= job.status().submitted + spec.max_queue_time) {
+    if (job.place == Place::waiting && spec.max_queue_time > Millis(0) && !job.s().late &&
+        at >= job.status().submitted + spec.max_queue_time) {
         job.edit().late = true;
-        const std::string words = "it waits longer than the " + format(spec.max_queue_time) + " it was willing to";
-        history("job_state", job.id(), stored_text(StateChange{at, job.status().state, Reason::max_queue_time, words}));
+        const std::string words =
+            "it waits longer than the " + format(spec.max_queue_time) + " it was willing to";
+        history("job_state", job.id(),
+                stored_text(StateChange{at, job.status().state, Reason::max_queue_time, words}));
         event("job", job.id(), "sla_missed", std::string(name_of(Reason::max_queue_time)), words);
         touch(job);
     }
@@ -400,7 +434,8 @@ void Scheduler::Impl::on_deadline(Job& job) {
         job.next_ask = at + ask_again;
         for (const TaskStatus& task : job.status().tasks) {
             if (!holding(task) || task.state == State::lost) continue;
-            log::warning("a task does not stop; its node is asked again", {{"job", job.id()}, {"task", task.index}, {"node", task.allocation->node}});
+            log::warning("a task does not stop; its node is asked again",
+                         {{"job", job.id()}, {"task", task.index}, {"node", task.allocation->node}});
             order_stop_of(task.allocation->node, {job.id(), task.index, task.attempt}, *job.s().stop);
         }
         return;
@@ -418,8 +453,10 @@ void Scheduler::Impl::on_deadline(Job& job) {
     for (const TaskStatus& task : job.status().tasks) {
         const Millis limit = state_row(task.state).timeout;
         if ((task.state == State::preparing || task.state == State::ready) && at >= task.since + limit)
-            return fail_with(Reason::prepare_timeout, "not running " + format(limit) + " after it was placed on " + task.allocation->node);
-        if (task.state == State::running && spec.time_limit > Millis(0) && at >= running_since(job, task) + spec.time_limit)
+            return fail_with(Reason::prepare_timeout, "not running " + format(limit) +
+                                                          " after it was placed on " + task.allocation->node);
+        if (task.state == State::running && spec.time_limit > Millis(0) &&
+            at >= running_since(job, task) + spec.time_limit)
             return fail_with(Reason::time_limit, "it ran for its time limit of " + format(spec.time_limit));
     }
 }

@@ -41,8 +41,9 @@ TEST(Lifecycle, nothing_is_said_or_started_before_it_is_durable) {
     ASSERT_TRUE(a.welcomed);
 
     std::optional<Result<Submitted>> answer;
-    w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = {}, .document = "d", .task_id = {}},
-                        [&](Result<Submitted> r) { answer = std::move(r); });
+    w.scheduler->submit(
+        {.spec = gpu_job(), .actor = {}, .idempotency_key = {}, .document = "d", .task_id = {}},
+        [&](Result<Submitted> r) { answer = std::move(r); });
     w.run(Millis(900));
     EXPECT_FALSE(answer.has_value());
     EXPECT_TRUE(a.launches.empty());
@@ -164,7 +165,8 @@ TEST(Lifecycle, a_preempted_job_waits_again_with_its_place_and_starts_its_next_a
     EXPECT_EQ(a.stops[0].outcome(), "Preempted");
     EXPECT_EQ(w.state(preemptor), State::running);
     EXPECT_EQ(w.state(victim), State::pending);
-    EXPECT_EQ(w.states(victim), (Names{"Pending", "Preparing", "Running", "Preempting", "Preempted", "Pending"}));
+    EXPECT_EQ(w.states(victim),
+              (Names{"Pending", "Preparing", "Running", "Preempting", "Preempted", "Pending"}));
     EXPECT_EQ(w.job(victim)->row().preemptions, 1);
     EXPECT_EQ(w.job(victim)->row().submitted, submitted);
     a.finish(a.launches[1]);
@@ -319,7 +321,9 @@ TEST(Waiting, the_reason_says_what_for_after_the_first_pass_and_holds_after_a_re
     EXPECT_EQ(w.job(quota)->status().reason, Reason::submitted) << "not looked at yet";
     w.run(seconds(2));
     const auto holds = [&] {
-        for (const auto& [id, reason] : {std::pair{cards, Reason::waiting_for_gpu}, {memory, Reason::waiting_for_memory}, {quota, Reason::waiting_for_quota}}) {
+        for (const auto& [id, reason] : {std::pair{cards, Reason::waiting_for_gpu},
+                                         {memory, Reason::waiting_for_memory},
+                                         {quota, Reason::waiting_for_quota}}) {
             EXPECT_EQ(name_of(w.job(id)->status().reason), name_of(reason));
             EXPECT_EQ(name_of(w.job(id)->row().reason), name_of(reason));
             EXPECT_EQ(name_of(w.job(id)->status().tasks[0].reason), name_of(reason));
@@ -377,7 +381,11 @@ TEST(Waiting, more_jobs_than_one_round_looks_at_are_all_explained) {
     w.submit(gpu_job(4));
     constexpr int jobs = 5'000;
     for (int i = 0; i < jobs; ++i) {
-        Submit command{.spec = gpu_job(1 + i % 3, "waits"), .actor = {}, .idempotency_key = {}, .document = std::to_string(i), .task_id = {}};
+        Submit command{.spec = gpu_job(1 + i % 3, "waits"),
+                       .actor = {},
+                       .idempotency_key = {},
+                       .document = std::to_string(i),
+                       .task_id = {}};
         command.spec.queue = i % 2 ? "training" : "offline";
         w.scheduler->submit(std::move(command), [](Result<Submitted> r) { EXPECT_TRUE(r); });
     }

@@ -5,10 +5,13 @@
 
 namespace crater::scheduler {
 
-std::uint64_t Scheduler::Impl::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {
+std::uint64_t Scheduler::Impl::log(const LogQuery& query, std::function<void(std::string)> data,
+                                   std::function<void(Result<void>)> end) {
     const std::uint64_t request = next_request_++;
     const auto refuse = [&](Code code, std::string why, std::string field) {
-        env_.loop.post([end = std::move(end), error = Error{code, std::move(why), std::move(field), {}}] { end(fail(error)); });
+        env_.loop.post([end = std::move(end), error = Error{code, std::move(why), std::move(field), {}}] {
+            end(fail(error));
+        });
         return request;
     };
     const Job* job = find(query.job);
@@ -30,10 +33,14 @@ std::uint64_t Scheduler::Impl::log(const LogQuery& query, std::function<void(std
     }
     for (const PastRun& run : past)
         if (node.empty() && run.task == query.task && run.attempt == attempt) node = run.node;
-    if (node.empty()) return refuse(Code::not_found, task.attempt == 0 ? "the task has not started yet" : "there is no such attempt", "attempt");
+    if (node.empty())
+        return refuse(Code::not_found,
+                      task.attempt == 0 ? "the task has not started yet" : "there is no such attempt",
+                      "attempt");
     const Node* found = find_node(node);
     if (!found || !found->session || !found->session->welcomed)
-        return refuse(Code::unavailable, "the log is on the node " + node + ", which cannot be reached now", {});
+        return refuse(Code::unavailable, "the log is on the node " + node + ", which cannot be reached now",
+                      {});
 
     logs_[request] = {node, std::move(data), std::move(end)};
     proto::ToAgent message;
@@ -68,8 +75,10 @@ void Scheduler::Impl::on_log(const proto::LogChunk& chunk) {
     if (again == logs_.end()) return;
     const auto end = std::move(again->second.end);
     logs_.erase(again);
-    if (chunk.error().empty()) end({});
-    else end(fail(Code::not_found, chunk.error()));
+    if (chunk.error().empty())
+        end({});
+    else
+        end(fail(Code::not_found, chunk.error()));
 }
 
 void Scheduler::Impl::end_logs_of(const std::string& node) {
@@ -82,7 +91,9 @@ void Scheduler::Impl::end_logs_of(const std::string& node) {
             ++it;
         }
     }
-    for (const auto& end : ends) end(fail(Code::unavailable, "the link to the node " + node + " was lost", {}, "ask again in a moment"));
+    for (const auto& end : ends)
+        end(fail(Code::unavailable, "the link to the node " + node + " was lost", {},
+                 "ask again in a moment"));
 }
 
 }  // namespace crater::scheduler

@@ -38,8 +38,14 @@ Node* Scheduler::Impl::node_of(const Session& session) {
 wire::LinkCallbacks Scheduler::Impl::agent_link(std::function<std::shared_ptr<wire::Link>()> link) {
     auto session = std::make_shared<Session>();
     session->link = std::move(link);
-    return {.on_message = [this, alive = alive_, session](std::string bytes) { if (*alive) on_message(session, bytes); },
-            .on_closed = [this, alive = alive_, session](std::string) { if (*alive) on_closed(session); }};
+    return {.on_message =
+                [this, alive = alive_, session](std::string bytes) {
+                    if (*alive) on_message(session, bytes);
+                },
+            .on_closed =
+                [this, alive = alive_, session](std::string) {
+                    if (*alive) on_closed(session);
+                }};
 }
 
 void Scheduler::Impl::on_closed(const std::shared_ptr<Session>& session) {
@@ -62,7 +68,8 @@ void Scheduler::Impl::on_message(const std::shared_ptr<Session>& session, const 
         on_closed(session);
     };
     if (!message.ParseFromString(bytes)) {
-        log::warning("an agent sent something that is no message; its link is closed", {{"node", session->node}});
+        log::warning("an agent sent something that is no message; its link is closed",
+                     {{"node", session->node}});
         return close();
     }
     if (message.has_register_()) return on_register(session, message.register_());
@@ -81,7 +88,7 @@ void Scheduler::Impl::on_message(const std::shared_ptr<Session>& session, const 
     }
 }
 
-// ---- registration --------------------------------------------------------------------------------------------------------------
+// ---- registration -----------------------------------------------------------------------------------------
 
 void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const proto::Register& message) {
     const auto refuse = [&](Code code, const std::string& why) {
@@ -94,19 +101,24 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
         on_closed(session);
     };
     if (message.protocol() != wire::agent_protocol)
-        return refuse(Code::invalid, "the agent speaks " + shown(message.protocol()) + ", this scheduler " + std::string(wire::agent_protocol));
+        return refuse(Code::invalid, "the agent speaks " + shown(message.protocol()) + ", this scheduler " +
+                                         std::string(wire::agent_protocol));
     auto inventory = std::make_shared<NodeInventory>();
-    if (auto read = codec::from_proto(message.inventory(), *inventory); !read) return refuse(Code::invalid, read.error().text());
-    if (auto good = check_id(inventory->name, "node_name"); !good) return refuse(Code::invalid, good.error().text());
+    if (auto read = codec::from_proto(message.inventory(), *inventory); !read)
+        return refuse(Code::invalid, read.error().text());
+    if (auto good = check_id(inventory->name, "node_name"); !good)
+        return refuse(Code::invalid, good.error().text());
     const std::string name = inventory->name;
-    if (!session->node.empty() && session->node != name) return refuse(Code::conflict, "this link belongs to the node " + session->node);
+    if (!session->node.empty() && session->node != name)
+        return refuse(Code::conflict, "this link belongs to the node " + session->node);
 
     Node* known = find_node(name);
     const std::int64_t silence_us = config_.heartbeat_timeout.count() * 1000;
     if (known && known->session && known->session != session) {
         const bool alive = env_.clock.ticks_us() - known->heard_us < silence_us;
         if (alive && known->session->boot_id != message.boot_id())
-            return refuse(Code::conflict, "another agent serves the node " + name + "; give one of them another node_name");
+            return refuse(Code::conflict,
+                          "another agent serves the node " + name + "; give one of them another node_name");
         // A newer link of the same agent, or the agent's successor.
         const auto old = known->session;
         known->session.reset();
@@ -153,7 +165,10 @@ void Scheduler::Impl::on_register(const std::shared_ptr<Session>& session, const
     state.boot_id = message.boot_id();
     state.clearing = !node.strays.empty();
     const bool closed_by_hand = state.draining || state.in_maintenance;
-    if (!closed_by_hand || node.state.lost) state.detail = state.clearing ? "tasks that were given up still end here" : closed_by_hand ? state.detail : "";
+    if (!closed_by_hand || node.state.lost)
+        state.detail = state.clearing   ? "tasks that were given up still end here"
+                       : closed_by_hand ? state.detail
+                                        : "";
     set_node_state(node, state);
     if (fresh) event("node", name, "up", "", "registered");
     touch(node);
@@ -170,9 +185,12 @@ void Scheduler::Impl::refresh_hardware(Node& node) {
     cards.reserve(node.inventory->gpus.size());
     for (const Gpu& gpu : node.inventory->gpus) {
         cards.push_back(card_view(gpu));
-        const auto old = std::find_if(row.cards.begin(), row.cards.end(), [&](const api::CardView& card) { return card.index == gpu.index; });
-        if (old != row.cards.end()) cards.back().slices = std::move(old->slices);
-        else add_slices(node, cards.back());
+        const auto old = std::find_if(row.cards.begin(), row.cards.end(),
+                                      [&](const api::CardView& card) { return card.index == gpu.index; });
+        if (old != row.cards.end())
+            cards.back().slices = std::move(old->slices);
+        else
+            add_slices(node, cards.back());
     }
     row.cards = std::move(cards);
 }
@@ -181,8 +199,10 @@ void Scheduler::Impl::refresh_hardware(Node& node) {
 void Scheduler::Impl::add_slices(const Node& node, api::CardView& card) {
     for (const auto& [key, attempt] : node.tasks)
         if (const Job* job = find(key.first))
-            for (const GpuSlice& slice : job->status().tasks.at(static_cast<std::size_t>(key.second)).allocation->gpus)
-                if (slice.index == card.index) card.slices.push_back({key.first, key.second, slice.compute, slice.memory});
+            for (const GpuSlice& slice :
+                 job->status().tasks.at(static_cast<std::size_t>(key.second)).allocation->gpus)
+                if (slice.index == card.index)
+                    card.slices.push_back({key.first, key.second, slice.compute, slice.memory});
 }
 
 // "A device that is gone when an agent rejoins fails its tasks with that cause."
@@ -194,14 +214,16 @@ void Scheduler::Impl::check_devices(Node& node, const NodeInventory& inventory) 
         const TaskStatus& task = job->status().tasks.at(static_cast<std::size_t>(key.second));
         for (const GpuSlice& slice : task.allocation->gpus) {
             const auto gpu = std::find_if(inventory.gpus.begin(), inventory.gpus.end(), [&](const Gpu& g) {
-                return g.index == slice.index && (slice.uuid.empty() || g.uuid.empty() || g.uuid == slice.uuid);
+                return g.index == slice.index &&
+                       (slice.uuid.empty() || g.uuid.empty() || g.uuid == slice.uuid);
             });
             if (gpu != inventory.gpus.end()) continue;
-            order_stop(*job, {.outcome = State::failed,
-                              .reason = Reason::device_lost,
-                              .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
-                              .since = now(),
-                              .grace = job->fixed->outline->grace_period});
+            order_stop(*job,
+                       {.outcome = State::failed,
+                        .reason = Reason::device_lost,
+                        .detail = "card " + std::to_string(slice.index) + " of " + node.name + " is gone",
+                        .since = now(),
+                        .grace = job->fixed->outline->grace_period});
             break;
         }
     }
@@ -228,15 +250,21 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arri
         if (record) ended = record->status();
         const JobStatus* status = job ? &job->status() : ended ? &*ended : nullptr;
         const auto index = static_cast<std::size_t>(key.task);
-        const bool this_attempt = status && key.task >= 0 && index < status->tasks.size() && status->tasks[index].attempt == key.attempt;
+        const bool this_attempt = status && key.task >= 0 && index < status->tasks.size() &&
+                                  status->tasks[index].attempt == key.attempt;
         if (this_attempt && final_state(state)) continue;  // its report comes and is acknowledged
         if (!final_state(state)) add_stray(node, key);
         if (this_attempt && state_row(status->tasks[index].state).terminal) {
             // Cancelled or failed while nobody heard the node: it ends in its own grace and keeps its log.
-            order_stop_of(node.name, key, {.outcome = State::cancelled, .reason = status->tasks[index].reason, .detail = status->tasks[index].detail,
-                                           .since = now(), .grace = Millis(5'000)});
+            order_stop_of(node.name, key,
+                          {.outcome = State::cancelled,
+                           .reason = status->tasks[index].reason,
+                           .detail = status->tasks[index].detail,
+                           .since = now(),
+                           .grace = Millis(5'000)});
         } else {
-            log::warning("a node holds a task that is not its own any more", {{"node", node.name}, {"job", key.job}, {"attempt", key.attempt}});
+            log::warning("a node holds a task that is not its own any more",
+                         {{"node", node.name}, {"job", key.job}, {"attempt", key.attempt}});
             order_forget(node.name, key);
         }
     }
@@ -246,16 +274,21 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arri
         CRATER_CHECK(job, "a node holds a task of a job that is not known: " + key.job);
         const auto index = static_cast<std::size_t>(key.task);
         const TaskStatus& seen = job->status().tasks.at(index);
-        if (seen.attempt != key.attempt || !state_row(seen.state).holds) continue;  // changed by what was done for an earlier one
+        // changed by what was done for an earlier one
+        if (seen.attempt != key.attempt || !state_row(seen.state).holds) continue;
         const auto it = held.find(key);
         if (it != held.end()) {
             if (final_state(it->second)) {
                 // Its report follows. Lost is a state that the report may leave directly.
             } else if (seen.state == State::lost) {
                 TaskStatus& task = job->change().tasks[index];
-                const State now_so = it->second == State::running || it->second == State::preempting ? State::running : State::preparing;
-                set_task(*job, task, now_so, Reason::agent_restarted, arrival.other_agent ? "taken over by the node's agent" : "the node is back");
-                if (now_so == State::running && !job->s().runs_since) job->edit().runs_since = now();  // since when, its report says
+                const State now_so = it->second == State::running || it->second == State::preempting
+                                         ? State::running
+                                         : State::preparing;
+                set_task(*job, task, now_so, Reason::agent_restarted,
+                         arrival.other_agent ? "taken over by the node's agent" : "the node is back");
+                // since when, its report says
+                if (now_so == State::running && !job->s().runs_since) job->edit().runs_since = now();
                 if (job->s().stop && job->s().stop->requeue && may_change(task.state, State::preempting))
                     set_task(*job, task, State::preempting, job->s().stop->reason, job->s().stop->detail);
                 settle(*job, task.reason, task.detail);
@@ -266,9 +299,11 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arri
         } else if (seen.state == State::preparing && !job->s().stop && !arrival.other_agent) {
             order_launch(*job, seen);  // it was never received
         } else if (job->s().stop) {
-            task_ended(*job, job->change().tasks[index], job->s().stop->outcome, job->s().stop->reason, job->s().stop->detail, -1, now());
+            task_ended(*job, job->change().tasks[index], job->s().stop->outcome, job->s().stop->reason,
+                       job->s().stop->detail, -1, now());
         } else {
-            // It ran, or may have, and its agent knows nothing of it: the machine started anew. Nothing is left there that could still run.
+            // It ran, or may have, and its agent knows nothing of it: the machine started anew. Nothing is
+            // left there that could still run.
             TaskStatus& task = job->change().tasks[index];
             lose_task(*job, task, "its node came back without it");
             free_slices(*job, task);
@@ -284,7 +319,7 @@ void Scheduler::Impl::reconcile(Node& node, const proto::Register& message, Arri
     }
 }
 
-// ---- strays: what still runs on a node and should not -------------------------------------------------------------------------------
+// ---- strays: what still runs on a node and should not -----------------------------------------------------
 
 void Scheduler::Impl::add_stray(Node& node, TaskKey key) { node.strays.insert(std::move(key)); }
 
@@ -296,7 +331,8 @@ void Scheduler::Impl::stray_gone(Node& node, const TaskKey& key) {
     set_node_state(node, state);
 }
 
-// Asks the agent for its table until what was given up has left it: it reports no end of a task that it was told to forget.
+// Asks the agent for its table until what was given up has left it: it reports no end of a task that it was
+// told to forget.
 void Scheduler::Impl::ask_for_strays(Node& node) {
     if (node.asked_for_strays || node.strays.empty()) return;
     node.asked_for_strays = true;
@@ -325,7 +361,7 @@ void Scheduler::Impl::on_table(Node& node, const proto::Table& table) {
     answer_table_question(node, table);
 }
 
-// ---- what agents say -----------------------------------------------------------------------------------------------------------
+// ---- what agents say --------------------------------------------------------------------------------------
 
 void Scheduler::Impl::on_heartbeat(Node& node, const proto::Heartbeat& message) {
     NodeSample sample;
@@ -348,7 +384,9 @@ void Scheduler::Impl::on_samples(Node& node, const proto::TaskSamples& samples) 
         series_.add(s.job(), s.task(), point);
         if (node.inventory->simulated) continue;  // what is only played teaches nothing
         const Job* job = node.tasks.contains({s.job(), s.task()}) ? find(s.job()) : nullptr;
-        if (job) profiles_.saw(job->id(), s.task(), point, (job->outline()->resources.gpu.count.value + 999) / 1000);
+        if (job)
+            profiles_.saw(job->id(), s.task(), point,
+                          (job->outline()->resources.gpu.count.value + 999) / 1000);
     }
 }
 
@@ -363,14 +401,20 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
 
     Job* job = find(key.job);
     const auto index = static_cast<std::size_t>(key.task);
-    const TaskStatus* seen = job && key.task >= 0 && index < job->status().tasks.size() ? &job->status().tasks[index] : nullptr;
-    const bool ours = seen && seen->attempt == key.attempt && state_row(seen->state).holds && seen->allocation && seen->allocation->node == node.name;
+    const TaskStatus* seen =
+        job && key.task >= 0 && index < job->status().tasks.size() ? &job->status().tasks[index] : nullptr;
+    const bool ours = seen && seen->attempt == key.attempt && state_row(seen->state).holds &&
+                      seen->allocation && seen->allocation->node == node.name;
     if (!ours) {
         if (final_state(state)) return stray_gone(node, key);
         const auto record = job ? nullptr : read_.job(key.job);
-        const auto& tasks = job ? job->status().tasks : record ? record->status().tasks : std::vector<TaskStatus>{};
-        // Repeated words about an attempt whose end is known change nothing; an attempt that was given up is told to go.
-        const bool ended_here = index < tasks.size() && tasks[index].attempt == key.attempt && state_row(tasks[index].state).terminal;
+        const auto& tasks = job      ? job->status().tasks
+                            : record ? record->status().tasks
+                                     : std::vector<TaskStatus>{};
+        // Repeated words about an attempt whose end is known change nothing; an attempt that was given up is
+        // told to go.
+        const bool ended_here = index < tasks.size() && tasks[index].attempt == key.attempt &&
+                                state_row(tasks[index].state).terminal;
         if (!ended_here && !node.strays.contains(key)) {
             add_stray(node, key);
             order_forget(node.name, key);
@@ -385,9 +429,11 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
     }
     if (state == State::pending) return;  // a word this scheduler does not know
     TaskStatus* const task = &job->change().tasks[index];
-    if (final_state(state)) return task_ended(*job, *task, state, reason, report.detail(), report.exit_code(), at);
+    if (final_state(state))
+        return task_ended(*job, *task, state, reason, report.detail(), report.exit_code(), at);
 
-    if (state == State::running && !job->s().runs_since) job->edit().runs_since = task->started ? task->started : now();
+    if (state == State::running && !job->s().runs_since)
+        job->edit().runs_since = task->started ? task->started : now();
     if (state == State::running && !task->started) task->started = at ? at : now();
     if (state == State::running && !job->status().started) job->change().started = task->started;
     const bool phase = state == task->state && (state == State::preparing || state == State::ready);
@@ -396,7 +442,8 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
         task->detail = report.detail();
         touch(*job);
         settle(*job, reason, report.detail());
-    } else if (state != task->state && may_change(task->state, state) && !(job->s().stop && job->s().stop->requeue && state != State::preempting)) {
+    } else if (state != task->state && may_change(task->state, state) &&
+               !(job->s().stop && job->s().stop->requeue && state != State::preempting)) {
         set_task(*job, *task, state, reason, report.detail());
         settle(*job, reason, report.detail());
     } else {
@@ -405,17 +452,24 @@ void Scheduler::Impl::on_report(Node& node, const proto::TaskReport& report) {
 }
 
 void Scheduler::Impl::on_refused(Node& node, const proto::OrderRefused& refused) {
-    log::error("an agent refused an order", {{"node", node.name}, {"job", refused.job()}, {"code", refused.code()}, {"why", refused.message()}});
-    if (refused.code() == "stale_term") return;  // a newer scheduler leads: ours ends when it notices that its store is taken
+    log::error(
+        "an agent refused an order",
+        {{"node", node.name}, {"job", refused.job()}, {"code", refused.code()}, {"why", refused.message()}});
+    // a newer scheduler leads: ours ends when it notices that its store is taken
+    if (refused.code() == "stale_term") return;
     Job* job = find(refused.job());
     const auto index = static_cast<std::size_t>(refused.task());
     if (!job || refused.task() < 0 || index >= job->status().tasks.size()) return;
     const TaskStatus& seen = job->status().tasks[index];
-    if (seen.attempt != refused.attempt() || seen.state != State::preparing || !seen.allocation || seen.allocation->node != node.name) return;
-    task_ended(*job, job->change().tasks[index], State::failed, refused.code() == "unenforceable" ? Reason::unenforceable : Reason::rejected, refused.message(), -1, now());
+    if (seen.attempt != refused.attempt() || seen.state != State::preparing || !seen.allocation ||
+        seen.allocation->node != node.name)
+        return;
+    task_ended(*job, job->change().tasks[index], State::failed,
+               refused.code() == "unenforceable" ? Reason::unenforceable : Reason::rejected,
+               refused.message(), -1, now());
 }
 
-// ---- standing ------------------------------------------------------------------------------------------------------------------
+// ---- standing ---------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::set_node_state(Node& node, const StoredNodeState& wanted) {
     StoredNodeState next = wanted;
@@ -423,15 +477,18 @@ void Scheduler::Impl::set_node_state(Node& node, const StoredNodeState& wanted) 
     if (next.lost != old.lost || next.shown() != old.shown()) {
         next.since = now();
         const NodeState shown_state = next.shown();
-        event("node", node.name, std::string(name_of(shown_state)), next.lost ? std::string(name_of(Reason::node_lost)) : "", next.detail);
-        log::info("a node changed", {{"node", node.name}, {"state", name_of(shown_state)}, {"why", next.detail}});
+        event("node", node.name, std::string(name_of(shown_state)),
+              next.lost ? std::string(name_of(Reason::node_lost)) : "", next.detail);
+        log::info("a node changed",
+                  {{"node", node.name}, {"state", name_of(shown_state)}, {"why", next.detail}});
         problems_changed_ = true;
     }
     if (next.clearing != old.clearing) problems_changed_ = true;
     const bool flags = next.closed() != old.closed() || next.draining != old.draining;
-    const bool changed = flags || next.lost != old.lost || next.unreachable != old.unreachable || next.clearing != old.clearing || next.detail != old.detail ||
-                         next.boot_id != old.boot_id || next.taints != old.taints || next.maintenance != old.maintenance ||
-                         next.in_maintenance != old.in_maintenance;
+    const bool changed = flags || next.lost != old.lost || next.unreachable != old.unreachable ||
+                         next.clearing != old.clearing || next.detail != old.detail ||
+                         next.boot_id != old.boot_id || next.taints != old.taints ||
+                         next.maintenance != old.maintenance || next.in_maintenance != old.in_maintenance;
     if (!changed) return;
     node.state = next;
     node.state_touched = true;
@@ -468,16 +525,20 @@ void Scheduler::Impl::lose_node(Node& node, const std::string& detail) {
 void Scheduler::Impl::check_heartbeats() {
     const std::int64_t at = env_.clock.ticks_us(), silence_us = config_.heartbeat_timeout.count() * 1000;
     for (auto& [name, node] : nodes_)
-        if (!node.state.lost && at - node.heard_us >= silence_us) lose_node(node, "not heard for " + format(config_.heartbeat_timeout));
+        if (!node.state.lost && at - node.heard_us >= silence_us)
+            lose_node(node, "not heard for " + format(config_.heartbeat_timeout));
 }
 
-void Scheduler::Impl::drain(const std::string& name, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::Impl::drain(const std::string& name, bool draining, const api::ReasonBody& body,
+                            const Actor& actor, Reply<api::NodeRow> reply) {
     if (refuse_when_stopped(reply)) return;
     Node* node = find_node_or_say(name, reply);
     if (!node) return;
     StoredNodeState state = node->state;
     state.draining = draining;
-    if (!state.lost) state.detail = draining ? "drained by " + actor.name + (body.reason.empty() ? "" : ": " + body.reason) : "";
+    if (!state.lost)
+        state.detail =
+            draining ? "drained by " + actor.name + (body.reason.empty() ? "" : ": " + body.reason) : "";
     set_node_state(*node, state);
     audit(actor, draining ? (body.evict ? "drain_evict" : "drain") : "resume_node", name, body.reason);
     if (draining && body.evict) {
@@ -490,7 +551,8 @@ void Scheduler::Impl::drain(const std::string& name, bool draining, const api::R
                               .detail = "node " + name + " is drained",
                               .requeue = true,
                               .since = now(),
-                              .grace = body.grace_period >= Millis(0) ? body.grace_period : job->fixed->outline->grace_period});
+                              .grace = body.grace_period >= Millis(0) ? body.grace_period
+                                                                      : job->fixed->outline->grace_period});
         }
     }
     touch(*node);

@@ -44,7 +44,9 @@ TEST(Nodes, a_job_waits_for_its_data_and_runs_where_it_comes_to_lie) {
     spec.data_locality = DataLocality::required;
     const std::string id = w.submit(spec);
     ASSERT_FALSE(w.job(id)->notes().empty());
-    EXPECT_EQ(w.job(id)->notes().back(), "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node");
+    EXPECT_EQ(
+        w.job(id)->notes().back(),
+        "it waits until some node has all of its data in its cache: dataset imagenet is cached on no node");
     w.run(seconds(2));
     EXPECT_EQ(w.state(id), State::pending);
     EXPECT_EQ(w.job(id)->status().reason, Reason::waiting_for_data);
@@ -345,7 +347,8 @@ TEST(Nodes, a_card_that_was_away_shows_again_who_holds_it) {
     a.send_register();
     w.run(seconds(1));
     const auto view = w.scheduler->read().node("n1");
-    for (const api::CardView& card : view->node.cards) EXPECT_EQ(card.slices.size(), card.index == held ? 1u : 0u) << card.index;
+    for (const api::CardView& card : view->node.cards)
+        EXPECT_EQ(card.slices.size(), card.index == held ? 1u : 0u) << card.index;
 }
 
 TEST(Nodes, tables_are_the_agents_own) {

@@ -1,5 +1,5 @@
-// What agents are told. Orders are made when they are released, from the state of that moment, and sent only while the agent has a welcomed
-// link: what cannot be sent is settled when it registers again.
+// What agents are told. Orders are made when they are released, from the state of that moment, and sent only
+// while the agent has a welcomed link: what cannot be sent is settled when it registers again.
 #include "crater/base/ids.h"
 #include "crater/base/log.h"
 #include "crater/codec/proto.h"
@@ -14,7 +14,9 @@ constexpr Millis owed_pause{200};
 
 // "10.0.0.7:41234" -> "10.0.0.7"; "[fe80::1]:41234" -> "fe80::1".
 std::string host_of(std::string peer) {
-    if (const auto colon = peer.rfind(':'); colon != std::string::npos && (peer.front() == '[' || peer.find(':') == colon)) peer.resize(colon);
+    if (const auto colon = peer.rfind(':');
+        colon != std::string::npos && (peer.front() == '[' || peer.find(':') == colon))
+        peer.resize(colon);
     if (peer.size() > 2 && peer.front() == '[' && peer.back() == ']') peer = peer.substr(1, peer.size() - 2);
     return peer;
 }
@@ -46,7 +48,9 @@ void Scheduler::Impl::send_welcome(Session& session) {
 }
 
 void Scheduler::Impl::order_launch(const Job& job, const TaskStatus& task) {
-    when_durable([this, id = job.id(), index = task.index, attempt = task.attempt] { send_launch(id, index, attempt); });
+    when_durable([this, id = job.id(), index = task.index, attempt = task.attempt] {
+        send_launch(id, index, attempt);
+    });
 }
 
 Result<std::string> Scheduler::Impl::spec_text(const FixedJob& job) {
@@ -78,7 +82,8 @@ void Scheduler::Impl::send_launch(const std::string& id, std::int64_t index, std
     launch.set_tenant(job->fixed->tenant);
     auto& env = *launch.mutable_env();
     env["CRATER_ATTEMPT"] = std::to_string(attempt);
-    if (const auto array = spec.labels.find(std::string(api::array_label)); array != spec.labels.end() && id.starts_with(array->second + "."))
+    if (const auto array = spec.labels.find(std::string(api::array_label));
+        array != spec.labels.end() && id.starts_with(array->second + "."))
         env["CRATER_ARRAY_INDEX"] = id.substr(array->second.size() + 1);
     if (spec.tasks > 1) {
         const std::string& head = job->status().tasks.front().allocation->node;

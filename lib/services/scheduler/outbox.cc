@@ -59,7 +59,8 @@ void Outbox::failed(const std::string& task_id, const std::string& why, Instant 
     for (int i = 0; i < line.attempts && pause < pause_max_ms; ++i) pause *= 2;
     pause = std::min(pause, pause_max_ms);
     ++line.attempts;
-    // Between three quarters and five quarters of it, so that many that failed together do not come back together.
+    // Between three quarters and five quarters of it, so that many that failed together do not come back
+    // together.
     pause += static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pause / 2 + 1))) - pause / 4;
     line.due = now + Millis(pause);
     due_.emplace(line.due.ms, task_id);

@@ -1,5 +1,5 @@
-// Status changes that must reach AllData: per task in order and without gaps, each until it was taken. This is the book-keeping; what is in
-// it is durable (outbox/<task>/<sequence>), sending is callbacks.cc.
+// Status changes that must reach AllData: per task in order and without gaps, each until it was taken. This
+// is the book-keeping; what is in it is durable (outbox/<task>/<sequence>), sending is callbacks.cc.
 #pragma once
 
 #include <deque>

@@ -18,7 +18,8 @@ struct CallbackWorld : TestWorld {
         start();
     }
     std::string submit_task(const std::string& id) {
-        return submit(gpu_job(), {.spec = {}, .actor = {}, .idempotency_key = {}, .document = id, .task_id = id});
+        return submit(gpu_job(),
+                      {.spec = {}, .actor = {}, .idempotency_key = {}, .document = id, .task_id = id});
     }
     // Statuses that AllData took of a task, and that their numbers have no gap (a repeated one is allowed).
     std::vector<std::string> statuses(const std::string& id) {
@@ -64,7 +65,8 @@ TEST(Outbox, failures_are_repeated_in_order_and_shown) {
     w.submit_task("t2");
     w.run(seconds(2));
     bool shown = false;
-    for (const auto& problem : w.scheduler->read().cluster().problems) shown |= problem.kind == "callback_failing";
+    for (const auto& problem : w.scheduler->read().cluster().problems)
+        shown |= problem.kind == "callback_failing";
     EXPECT_TRUE(shown);
     for (const auto& launch : a.launches) a.finish(launch);
     w.run(minutes(5));
@@ -78,7 +80,9 @@ TEST(Outbox, survives_crashes_and_delivers_at_least_once) {
         CallbackWorld w;
         FakeAgent& a = w.add_agent("n1");
         std::optional<Result<Submitted>> answer;
-        w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = {}, .document = "t", .task_id = "t"}, [&](auto r) { answer = std::move(r); });
+        w.scheduler->submit(
+            {.spec = gpu_job(), .actor = {}, .idempotency_key = {}, .document = "t", .task_id = "t"},
+            [&](auto r) { answer = std::move(r); });
         w.run(Millis(crash_after));
         w.restart();
         if (!w.job("t")) continue;
@@ -105,7 +109,8 @@ TEST(Outbox, what_cannot_be_delivered_for_a_day_is_kept_apart_and_shown) {
     w.restart();
     w.run(seconds(2));
     bool shown = false;
-    for (const auto& problem : w.scheduler->read().cluster().problems) shown |= problem.kind == "callback_dead";
+    for (const auto& problem : w.scheduler->read().cluster().problems)
+        shown |= problem.kind == "callback_dead";
     EXPECT_TRUE(shown);
 }
 

@@ -5,7 +5,8 @@
 
 namespace crater::scheduler {
 
-void Scheduler::Impl::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) {
+void Scheduler::Impl::what_if(const engine::Supposed& supposed, const Actor& actor,
+                              Reply<engine::WhatIf> reply) {
     if (refuse_when_stopped(reply)) return;
     auto answer = engine_.what_if(supposed, now());
     if (answer) hide_others(*answer, actor);
@@ -17,7 +18,8 @@ void Scheduler::Impl::hide_others(engine::WhatIf& answer, const Actor& actor) {
     if (actor.role != Role::tenant) return;
     for (engine::JobEffect& effect : answer.jobs) {
         const Job* job = find(effect.job);
-        if (job && !tenant_below(job->fixed->tenant, actor.tenant)) effect.job = "(another tenant's)", effect.detail.clear();
+        if (job && !tenant_below(job->fixed->tenant, actor.tenant))
+            effect.job = "(another tenant's)", effect.detail.clear();
     }
 }
 
@@ -33,7 +35,8 @@ void Scheduler::Impl::plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatI
     reply(engine_.what_if(engine::SupposeQuota{tenant}, now()));
 }
 
-void Scheduler::Impl::defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply) {
+void Scheduler::Impl::defrag(const api::DefragRequest& request, const Actor& actor,
+                             Reply<api::DefragStarted> reply) {
     if (refuse_when_stopped(reply)) return;
     const engine::DefragOptions options{request.job, request.max_moves};
     auto plan = engine_.what_if(engine::SupposeDefrag{options}, now());
@@ -45,7 +48,8 @@ void Scheduler::Impl::defrag(const api::DefragRequest& request, const Actor& act
     }
     defragged_ = now();
     audit(actor, "defrag", request.job, started->plan.summary);
-    reply_when_durable<api::DefragStarted>(std::move(reply), [started]() -> Result<api::DefragStarted> { return *started; });
+    reply_when_durable<api::DefragStarted>(std::move(reply),
+                                           [started]() -> Result<api::DefragStarted> { return *started; });
 }
 
 void Scheduler::Impl::defrag_now_and_then() {
@@ -63,7 +67,8 @@ void Scheduler::Impl::defrag_now_and_then() {
 
 void Scheduler::Impl::relieve_cards() {
     for (const auto& stopped : engine_.relieve_cards(now())) {
-        log::warning("a job makes room on a card above the watermark", {{"job", stopped.victim}, {"why", stopped.detail}});
+        log::warning("a job makes room on a card above the watermark",
+                     {{"job", stopped.victim}, {"why", stopped.detail}});
         preempt(stopped);
         wake();
     }

@@ -73,7 +73,8 @@ TEST(SchedulerPlans, a_tenant_does_not_learn_whose_jobs_would_stop) {
     JobSpec mine = gpu_job(4);
     mine.tenant = "mine";
     std::optional<Result<api::FitView>> fit;
-    w.scheduler->fit(mine, {.name = "me", .role = Role::tenant, .tenant = "mine"}, [&](auto r) { fit = std::move(r); });
+    w.scheduler->fit(mine, {.name = "me", .role = Role::tenant, .tenant = "mine"},
+                     [&](auto r) { fit = std::move(r); });
     ASSERT_TRUE(fit && *fit && (*fit)->plan);
     EXPECT_TRUE((*fit)->plan->possible);
     for (const auto& effect : (*fit)->plan->jobs) EXPECT_NE(effect.job, victim);

@@ -17,12 +17,14 @@ std::vector<std::string> kinds(const TestWorld& world) {
 }
 
 TEST(Plugins, one_at_fault_and_one_missed_are_problems_and_gone_when_they_are) {
-    const auto folder = std::filesystem::temp_directory_path() / ("crater-scheduler-plugins-" + std::to_string(::getpid()));
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("crater-scheduler-plugins-" + std::to_string(::getpid()));
     std::filesystem::create_directory(folder);
     std::ofstream(folder / "broken.so") << "no program is there to load it";
     TestWorld world;
     plugin::Registry registry({.folder = folder.string(), .host = "/nowhere/crater-plugin-host"}, world.time);
-    world.config.queues = {{.name = "training", .types = {JobType::training}, .plugins = {{"spread_tenant", 1}}}};
+    world.config.queues = {
+        {.name = "training", .types = {JobType::training}, .plugins = {{"spread_tenant", 1}}}};
     world.plugins = &registry;
     world.restart();
     world.run(seconds(3));
@@ -34,7 +36,8 @@ TEST(Plugins, one_at_fault_and_one_missed_are_problems_and_gone_when_they_are) {
     EXPECT_EQ(said, "broken refused: cannot run /nowhere/crater-plugin-host: No such file or directory");
 
     std::filesystem::remove_all(folder);
-    world.scheduler->set_queue({.name = "training", .types = {JobType::training}}, {}, [](Result<api::QueueView>) {});
+    world.scheduler->set_queue({.name = "training", .types = {JobType::training}}, {},
+                               [](Result<api::QueueView>) {});
     world.run(seconds(3));
     EXPECT_TRUE(kinds(world).empty());
     world.crash();

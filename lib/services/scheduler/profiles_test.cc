@@ -78,7 +78,9 @@ TEST(Profiles, what_a_job_leaves_open_beside_its_cards_is_filled_from_what_its_k
     const std::string second = w.submit(open);
     EXPECT_EQ(asked(second).cpu.cores, MilliCpu(2'000));
     EXPECT_EQ(asked(second).memory.size, Bytes(5ll << 29)) << "a quarter more";
-    EXPECT_EQ(w.job(second)->notes().at(0), "cpu.cores set to 2 cores: none were asked for, and the last jobs like it used up to 1.5 cores");
+    EXPECT_EQ(
+        w.job(second)->notes().at(0),
+        "cpu.cores set to 2 cores: none were asked for, and the last jobs like it used up to 1.5 cores");
     JobSpec said = open;
     said.resources.cpu.cores = MilliCpu(3'000);
     EXPECT_EQ(asked(w.submit(said)).cpu.cores, MilliCpu(3'000));

@@ -1,4 +1,5 @@
-// What a spec promises beyond its place: the caps it is put under, and what is only kept, which its answer says.
+// What a spec promises beyond its place: the caps it is put under, and what is only kept, which its answer
+// says.
 #include "crater/base/ids.h"
 #include "impl.h"
 
@@ -28,13 +29,15 @@ Asked against(const char* field, T asked, const std::optional<T>& cap) {
 std::vector<Asked> asked_of(const JobSpec& spec, const Quota& caps) {
     const Resources& r = spec.resources;
     const std::int64_t cards = (r.gpu.count.value + 999) / 1000;
-    std::vector<Asked> out = {against("resources.gpu.count", r.gpu.count * spec.tasks, caps.gpu),
-                              against("resources.gpu.memory", r.gpu.memory * (cards * spec.tasks), caps.gpu_memory),
-                              against("resources.cpu.cores", r.cpu.cores * spec.tasks, caps.cpu),
-                              against("resources.memory.size", r.memory.size * spec.tasks, caps.memory),
-                              against("resources.disk.size", r.disk.size * spec.tasks, caps.disk),
-                              against("resources.disk.iops", r.disk.iops * spec.tasks, caps.iops)};
-    if (caps.jobs) out.push_back({"quota_policy", 1, *caps.jobs, "1 job", std::to_string(*caps.jobs) + " jobs"});
+    std::vector<Asked> out = {
+        against("resources.gpu.count", r.gpu.count * spec.tasks, caps.gpu),
+        against("resources.gpu.memory", r.gpu.memory * (cards * spec.tasks), caps.gpu_memory),
+        against("resources.cpu.cores", r.cpu.cores * spec.tasks, caps.cpu),
+        against("resources.memory.size", r.memory.size * spec.tasks, caps.memory),
+        against("resources.disk.size", r.disk.size * spec.tasks, caps.disk),
+        against("resources.disk.iops", r.disk.iops * spec.tasks, caps.iops)};
+    if (caps.jobs)
+        out.push_back({"quota_policy", 1, *caps.jobs, "1 job", std::to_string(*caps.jobs) + " jobs"});
     return out;
 }
 
@@ -74,13 +77,17 @@ Result<void> Scheduler::Impl::check_quota_policy(const JobSpec& spec) const {
             all += (all.empty() ? "" : ", ") + name;
         }
         const std::string near = nearest(spec.quota_policy, names);
-        return fail(Code::invalid, "there is no quota policy " + shown(spec.quota_policy), "quota_policy",
-                    policies.empty() ? "none is set: leave it out, or set it under quota_policies in the scheduler's configuration"
-                                     : (near.empty() ? "" : "did you mean \"" + near + "\"? ") + "known: " + all);
+        return fail(
+            Code::invalid, "there is no quota policy " + shown(spec.quota_policy), "quota_policy",
+            policies.empty()
+                ? "none is set: leave it out, or set it under quota_policies in the scheduler's configuration"
+                : (near.empty() ? "" : "did you mean \"" + near + "\"? ") + "known: " + all);
     }
     for (const Asked& row : asked_of(spec, policy->second))
         if (row.cap >= 0 && row.asked > row.cap)
-            return fail(Code::unsatisfiable, "it asks for " + row.asked_words + " in all; the quota policy " + shown(policy->first) + " allows " + row.cap_words,
+            return fail(Code::unsatisfiable,
+                        "it asks for " + row.asked_words + " in all; the quota policy " +
+                            shown(policy->first) + " allows " + row.cap_words,
                         row.field, "ask for less, or name another quota policy");
     return {};
 }

@@ -24,15 +24,20 @@ void Scheduler::Impl::set_queue(QueueSpec spec, const Actor& actor, Reply<api::Q
     });
 }
 
-// What the change does not name stays. A cap below zero is how the document's `null` arrives: the cap is lifted.
+// What the change does not name stays. A cap below zero is how the document's `null` arrives: the cap is
+// lifted.
 void merge_caps(Quota& caps, const Quota& change) {
     const auto merge = [](auto& cap, const auto& wanted) {
         if (!wanted) return;
         bool lifted = false;
-        if constexpr (requires { wanted->value; }) lifted = wanted->value < 0;
-        else lifted = *wanted < 0;
-        if (lifted) cap.reset();
-        else cap = wanted;
+        if constexpr (requires { wanted->value; })
+            lifted = wanted->value < 0;
+        else
+            lifted = *wanted < 0;
+        if (lifted)
+            cap.reset();
+        else
+            cap = wanted;
     };
     merge(caps.gpu, change.gpu);
     merge(caps.gpu_memory, change.gpu_memory);
@@ -43,7 +48,8 @@ void merge_caps(Quota& caps, const Quota& change) {
     merge(caps.jobs, change.jobs);
 }
 
-void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply) {
+void Scheduler::Impl::set_quota(const std::string& path, const api::QuotaChange& change, const Actor& actor,
+                                Reply<api::QuotaView> reply) {
     if (refuse_when_stopped(reply)) return;
     if (auto good = check_tenant(path, "tenant"); !good) return reply(fail(std::move(good.error())));
     ensure_tenant(path);

@@ -35,7 +35,8 @@ struct ById {
 };
 
 bool below(const std::string& tenant, const std::string& root) {
-    return tenant == root || (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
+    return tenant == root ||
+           (tenant.size() > root.size() && tenant[root.size()] == '/' && tenant.starts_with(root));
 }
 
 // `wanted`: key, or key=value.
@@ -47,22 +48,26 @@ bool has_label(const std::map<std::string, std::string>& labels, const std::stri
 
 bool matches(const JobRecord& job, const JobFilter& f) {
     if (f.type && job.outline().type != *f.type) return false;
-    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.state()) == f.states.end()) return false;
+    if (!f.states.empty() && std::find(f.states.begin(), f.states.end(), job.state()) == f.states.end())
+        return false;
     if (!f.queue.empty() && job.queue() != f.queue) return false;
     if (!f.tenant.empty() && !below(job.tenant(), f.tenant)) return false;
     if (!f.user.empty() && job.user() != f.user) return false;
-    if (!f.name.empty() && job.name().find(f.name) == std::string::npos && job.id().find(f.name) == std::string::npos) return false;
+    if (!f.name.empty() && job.name().find(f.name) == std::string::npos &&
+        job.id().find(f.name) == std::string::npos)
+        return false;
     if (!f.node.empty() && !job.runs_on(f.node)) return false;
     if (!f.label.empty() && !has_label(job.outline().labels, f.label)) return false;
     return !f.since || job.submitted() >= f.since;
 }
 
-// What a job is sorted by: a text that compares like the column, then the id, so that every position is unique and a cursor that names one
-// stays valid when rows come and go.
+// What a job is sorted by: a text that compares like the column, then the id, so that every position is
+// unique and a cursor that names one stays valid when rows come and go.
 std::string number_key(std::int64_t n) {
     std::string out(16, '0');
     auto bits = static_cast<std::uint64_t>(n) ^ (1ull << 63);
-    for (int i = 15; i >= 0; --i, bits >>= 4) out[static_cast<std::size_t>(i)] = "0123456789abcdef"[bits & 15];
+    for (int i = 15; i >= 0; --i, bits >>= 4)
+        out[static_cast<std::size_t>(i)] = "0123456789abcdef"[bits & 15];
     return out;
 }
 using SortKey = std::string (*)(const JobRecord&);
@@ -85,7 +90,9 @@ std::string to_cursor(const std::string& key, const std::string& id) {
     return out;
 }
 Result<std::pair<std::string, std::string>> from_cursor(std::string_view cursor) {
-    const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+    const auto digit = [](char c) {
+        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    };
     std::string text;
     bool good = cursor.size() % 2 == 0;
     for (std::size_t i = 0; good && i < cursor.size(); i += 2) {
@@ -181,7 +188,9 @@ void ReadModel::State_::unlist_on_nodes(const JobRecord& job) {
         const auto n = nodes.find(node);
         if (n == nodes.end()) return;
         auto& held = n->second.jobs;
-        if (const auto at = std::lower_bound(held.begin(), held.end(), job.id()); at != held.end() && *at == job.id()) held.erase(at);
+        if (const auto at = std::lower_bound(held.begin(), held.end(), job.id());
+            at != held.end() && *at == job.id())
+            held.erase(at);
     });
 }
 
@@ -189,7 +198,9 @@ void ReadModel::State_::drop_node(const std::string& name) {
     const auto it = nodes.find(name);
     if (it == nodes.end()) return;
     if (const auto& row = it->second.entry.row) {
-        --(row->state == NodeState::up ? cluster.nodes.up : row->state == NodeState::draining ? cluster.nodes.draining : cluster.nodes.lost);
+        --(row->state == NodeState::up         ? cluster.nodes.up
+           : row->state == NodeState::draining ? cluster.nodes.draining
+                                               : cluster.nodes.lost);
         if (row->simulated) --cluster.nodes.simulated;
     }
     it->second.entry = {};
@@ -200,7 +211,9 @@ void ReadModel::State_::take_node(const NodeEntry& entry) {
     drop_node(entry.row->name);
     nodes[entry.row->name].entry = entry;
     const auto& row = entry.row;
-    ++(row->state == NodeState::up ? cluster.nodes.up : row->state == NodeState::draining ? cluster.nodes.draining : cluster.nodes.lost);
+    ++(row->state == NodeState::up         ? cluster.nodes.up
+       : row->state == NodeState::draining ? cluster.nodes.draining
+                                           : cluster.nodes.lost);
     if (row->simulated) ++cluster.nodes.simulated;
 }
 
@@ -224,7 +237,8 @@ void ReadModel::publish(Update update) {
         }
     }
     for (auto& token : update.tokens) {
-        if (const auto it = s.tokens.find(token.id); it != s.tokens.end()) s.token_by_hash.erase(it->second.secret_sha256);
+        if (const auto it = s.tokens.find(token.id); it != s.tokens.end())
+            s.token_by_hash.erase(it->second.secret_sha256);
         s.token_by_hash[token.secret_sha256] = token.id;
         s.tokens[token.id] = std::move(token);
     }
@@ -247,8 +261,8 @@ JobRecordPtr ReadModel::job(const std::string& id) const {
     return it == state_->jobs.end() ? nullptr : (*it)->job;
 }
 
-Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::string_view sort, std::size_t limit,
-                                               std::string_view cursor) const {
+Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::string_view sort,
+                                               std::size_t limit, std::string_view cursor) const {
     if (sort.empty()) sort = "-submitted";
     const bool down = sort.starts_with('-');
     const SortKey key = sort_key(down ? sort.substr(1) : sort);
@@ -266,7 +280,8 @@ Result<api::Page<api::JobRow>> ReadModel::jobs(const JobFilter& filter, std::str
     const auto before = [down](const auto& a, const auto& b) { return down ? b < a : a < b; };
     std::vector<Row> kept;  // a heap of the first `limit` + 1 after the cursor, the last one on top
     const auto worse = [&](const Row& a, const Row& b) { return before(a.first, b.first); };
-    const bool in_order = key == sort_key("submitted");  // the walk below meets the rows as they are wanted: later ones only count
+    // the walk below meets the rows as they are wanted: later ones only count
+    const bool in_order = key == sort_key("submitted");
     const auto consider = [&](const JobRecordPtr& job) {
         if (!matches(*job, filter)) return;
         ++page.total;
@@ -318,20 +333,26 @@ std::shared_ptr<const api::NodeView> ReadModel::node(const std::string& name) co
     return view;
 }
 
-api::Page<api::NodeRow> ReadModel::nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const {
+api::Page<api::NodeRow> ReadModel::nodes(const NodeFilter& filter, bool descending, std::size_t limit,
+                                         std::string_view cursor) const {
     const std::string& label = filter.label;
     api::Page<api::NodeRow> page;
     const std::shared_lock lock(state_->mutex);
     const auto look = [&](const std::string& name, const NodeRowPtr& row) {
-        if (!row || (filter.state && row->state != *filter.state) || name.find(filter.name) == std::string::npos) return;
+        if (!row || (filter.state && row->state != *filter.state) ||
+            name.find(filter.name) == std::string::npos)
+            return;
         if (!label.empty() && !has_label(row->labels, label)) return;
         ++page.total;
         if (!cursor.empty() && (descending ? name >= cursor : name <= cursor)) return;
-        if (page.items.size() < limit) page.items.push_back(*row);
-        else if (page.next.empty() && !page.items.empty()) page.next = page.items.back().name;
+        if (page.items.size() < limit)
+            page.items.push_back(*row);
+        else if (page.next.empty() && !page.items.empty())
+            page.next = page.items.back().name;
     };
     if (descending)
-        for (auto it = state_->nodes.rbegin(); it != state_->nodes.rend(); ++it) look(it->first, it->second.entry.row);
+        for (auto it = state_->nodes.rbegin(); it != state_->nodes.rend(); ++it)
+            look(it->first, it->second.entry.row);
     else
         for (const auto& [name, held] : state_->nodes) look(name, held.entry.row);
     return page;

@@ -29,8 +29,9 @@ struct ReadModel::Update {
     Instant now;
 
     bool empty() const {
-        return jobs.empty() && removed_jobs.empty() && nodes.empty() && removed_nodes.empty() && queues.empty() && tenants.empty() &&
-               tokens.empty() && removed_tokens.empty() && !problems && !free && !cluster_name && !verified;
+        return jobs.empty() && removed_jobs.empty() && nodes.empty() && removed_nodes.empty() &&
+               queues.empty() && tenants.empty() && tokens.empty() && removed_tokens.empty() && !problems &&
+               !free && !cluster_name && !verified;
     }
 };
 

@@ -13,7 +13,8 @@ namespace crater::scheduler {
 
 namespace {
 
-// What `append` writes, with no room to spare: a text that grows as it is written is allocated many times over.
+// What `append` writes, with no room to spare: a text that grows as it is written is allocated many times
+// over.
 template <class Append>
 std::string written(Append append) {
     constexpr std::size_t kept_room = 1 << 20;
@@ -56,8 +57,12 @@ Result<std::string> json_of(std::string_view value, bool reveal) {
 // What lies under which keys, for those who look into a store.
 Result<std::string> stored_json(std::string_view key, std::string_view value, bool reveal) {
     const auto below = [&](std::string_view prefix) { return key.starts_with(prefix); };
-    if (below("job/")) return key.ends_with("/spec") ? json_of<StoredSpec>(value, reveal) : json_of<StoredStatus>(value, reveal);
-    if (below("node/")) return key.ends_with("/state") ? json_of<StoredNodeState>(value, reveal) : json_of<NodeInventory>(value, reveal);
+    if (below("job/"))
+        return key.ends_with("/spec") ? json_of<StoredSpec>(value, reveal)
+                                      : json_of<StoredStatus>(value, reveal);
+    if (below("node/"))
+        return key.ends_with("/state") ? json_of<StoredNodeState>(value, reveal)
+                                       : json_of<NodeInventory>(value, reveal);
     if (below("queue/")) return json_of<StoredQueue>(value, reveal);
     if (below("tenant/")) return json_of<Tenant>(value, reveal);
     if (below("token/")) return json_of<Token>(value, reveal);

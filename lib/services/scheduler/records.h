@@ -9,7 +9,8 @@
 //     meta/term              rises at every start               meta/settings     engine::Settings
 //     meta/state_hash        of the engine after the batch      meta/event_sequence
 //
-// History: "job_state" (subject: job) StateChange; "decision" (job) engine::DecisionTrace; "audit" (actor) AuditRow.
+// History: "job_state" (subject: job) StateChange; "decision" (job) engine::DecisionTrace; "audit" (actor)
+// AuditRow.
 #pragma once
 
 #include <map>
@@ -72,11 +73,12 @@ void describe(V& v, StoredSpec& s) {
     v.field("spec", s.spec, "What was asked for.");
 }
 
-// The same in memory, where there may be very many: the whole as bytes, for when a task is launched or somebody looks at the job, and the
-// outline of the spec, which decides where and when it runs and is what lists show. Equal outlines are one object, and so are the bytes of
-// an array.
+// The same in memory, where there may be very many: the whole as bytes, for when a task is launched or
+// somebody looks at the job, and the outline of the spec, which decides where and when it runs and is what
+// lists show. Equal outlines are one object, and so are the bytes of an array.
 struct FixedJob : JobPlace {
-    std::shared_ptr<const std::string> packed;  // a value of codec/binary.h: a StoredSpec without its JobPlace
+    // a value of codec/binary.h: a StoredSpec without its JobPlace
+    std::shared_ptr<const std::string> packed;
     std::shared_ptr<const JobSpec> outline;
     Result<JobSpec> spec() const;
     std::string_view name() const;  // the id when it has none
@@ -142,10 +144,10 @@ void describe(V& v, PastRun& p) {
 struct StoredStatus {
     JobStatus status;
     std::shared_ptr<const StopOrder> stop;  // null for most
-    Instant placed;     // of the placement that holds: the engine's `started`
-    Instant runs_since;  // when the first of its tasks was heard to run
-    std::string told;   // the last status name given to AllData
-    bool late = false;  // max_queue_time passed and was said
+    Instant placed;                         // of the placement that holds: the engine's `started`
+    Instant runs_since;                     // when the first of its tasks was heard to run
+    std::string told;                       // the last status name given to AllData
+    bool late = false;                      // max_queue_time passed and was said
     bool advisory = false;
     std::vector<PastRun> past;
     std::vector<std::string> waits_for;  // jobs that have to end before it may start
@@ -175,7 +177,9 @@ struct StoredNodeState {
     std::vector<Taint> taints;
     std::vector<Maintenance> maintenance;  // not over yet
     bool in_maintenance = false;           // one of them is under way
-    NodeState shown() const { return lost ? NodeState::lost : draining || in_maintenance ? NodeState::draining : NodeState::up; }
+    NodeState shown() const {
+        return lost ? NodeState::lost : draining || in_maintenance ? NodeState::draining : NodeState::up;
+    }
     // Whether the engine may place tasks there.
     bool closed() const { return lost || unreachable || clearing; }
 };
@@ -195,7 +199,8 @@ void describe(V& v, StoredNodeState& n) {
 
 struct StoredQueue {
     QueueSpec spec;
-    std::string configured;  // hash of the configuration's version of it: an edited file wins over an older change by the API
+    // hash of the configuration's version of it: an edited file wins over an older change by the API
+    std::string configured;
 };
 template <class V>
 void describe(V& v, StoredQueue& q) {
@@ -238,8 +243,9 @@ void describe(V& v, AuditRow& a) {
     v.field("detail", a.detail, "In particular.");
 }
 
-// A stored object's value (the binary form of codec/binary.h), and back: also from the JSON that stores before it hold, which is rewritten
-// as objects change. Instantiated in records.cc for the types above and those of the model, so that the rest of the library needs no codec.
+// A stored object's value (the binary form of codec/binary.h), and back: also from the JSON that stores
+// before it hold, which is rewritten as objects change. Instantiated in records.cc for the types above and
+// those of the model, so that the rest of the library needs no codec.
 template <class T>
 std::string stored_value(const T& object);
 template <class T>

@@ -1,4 +1,5 @@
-// The state of the run before, from the store: facts for the engine, rows for readers, what still has to happen.
+// The state of the run before, from the store: facts for the engine, rows for readers, what still has to
+// happen.
 #include <cstdio>
 #include <fstream>
 
@@ -20,7 +21,8 @@ Result<std::uint64_t> number_in(const store::Store& store, const char* key) {
     if (!text) return 0;
     std::uint64_t n = 0;
     for (const char c : *text) {
-        if (c < '0' || c > '9') return fail(Code::internal, std::string("the stored ") + key + " is no number: " + shown(*text));
+        if (c < '0' || c > '9')
+            return fail(Code::internal, std::string("the stored ") + key + " is no number: " + shown(*text));
         n = n * 10 + static_cast<std::uint64_t>(c - '0');
     }
     return n;
@@ -75,9 +77,12 @@ Result<void> Scheduler::Impl::load_tenants_and_tokens() {
         engine_.apply(engine::TenantSet{tenant});
         tenants_[tenant.path].tenant = std::move(tenant);
     }));
-    CRATER_TRY_VOID(each_object<Token>(env_.store, "token/", [&](const std::string&, Token token) { tokens_[token.id] = std::move(token); }));
-    return each_object<StoredIdempotency>(env_.store, "idem/",
-                                          [&](const std::string& key, StoredIdempotency row) { idempotency_[key] = std::move(row); });
+    CRATER_TRY_VOID(each_object<Token>(env_.store, "token/", [&](const std::string&, Token token) {
+        tokens_[token.id] = std::move(token);
+    }));
+    return each_object<StoredIdempotency>(
+        env_.store, "idem/",
+        [&](const std::string& key, StoredIdempotency row) { idempotency_[key] = std::move(row); });
 }
 
 Result<void> Scheduler::Impl::load_profiles() {
@@ -104,9 +109,11 @@ Result<void> Scheduler::Impl::load_nodes() {
         node.heard_us = env_.clock.ticks_us();  // its agent has time to find us
         refresh_hardware(node);
         engine_.apply(engine::NodeSet{node.inventory});
-        if (node.state.draining || node.state.closed()) engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
+        if (node.state.draining || node.state.closed())
+            engine_.apply(engine::NodeFlags{name, node.state.draining, node.state.closed()});
         if (!node.state.taints.empty()) engine_.apply(engine::NodeTaints{name, node.state.taints});
-        if (!node.state.maintenance.empty()) engine_.apply(engine::NodeMaintenance{name, node.state.maintenance});
+        if (!node.state.maintenance.empty())
+            engine_.apply(engine::NodeMaintenance{name, node.state.maintenance});
     }
     return {};
 }
@@ -198,10 +205,12 @@ void Scheduler::Impl::facts_of(Job& job) {
 }
 
 Result<void> Scheduler::Impl::load_outbox() {
-    CRATER_TRY_VOID(each_object<StoredCallback>(env_.store, "outbox/", [&](const std::string& key, StoredCallback callback) {
-        const auto slash = key.rfind('/');
-        outbox_.add(key.substr(0, slash), {std::atoll(key.c_str() + slash + 1), std::move(callback)}, now());
-    }));
+    CRATER_TRY_VOID(each_object<StoredCallback>(
+        env_.store, "outbox/", [&](const std::string& key, StoredCallback callback) {
+            const auto slash = key.rfind('/');
+            outbox_.add(key.substr(0, slash), {std::atoll(key.c_str() + slash + 1), std::move(callback)},
+                        now());
+        }));
     CRATER_TRY(dead, env_.store.load("dead/"));
     outbox_.dead = static_cast<std::int64_t>(dead.size());
 
@@ -218,7 +227,8 @@ Result<void> Scheduler::Impl::load_outbox() {
         if (!alldata.callback->password_file.empty()) {
             std::ifstream file(alldata.callback->password_file);
             if (!std::getline(file, password) && !file.eof())
-                return fail(Code::unavailable, "cannot read " + alldata.callback->password_file, "alldata.callback.password_file");
+                return fail(Code::unavailable, "cannot read " + alldata.callback->password_file,
+                            "alldata.callback.password_file");
         }
         callback_authorization_ = wire::basic_authorization(alldata.callback->username, password);
     }
@@ -229,7 +239,9 @@ void Scheduler::Impl::verify_hash(const std::string& stored) {
     const std::string rebuilt = hex(engine_.state_hash());
     stored_hash_ = engine_.state_hash();
     verified_ = stored.empty() || stored == rebuilt;
-    if (!verified_) log::error("the rebuilt state differs from what was stored", {{"stored", stored}, {"rebuilt", rebuilt}});
+    if (!verified_)
+        log::error("the rebuilt state differs from what was stored",
+                   {{"stored", stored}, {"rebuilt", rebuilt}});
 }
 
 // What the configuration says, where it was edited since it was last applied.
@@ -246,7 +258,8 @@ void Scheduler::Impl::apply_config() {
     }
 }
 
-// Nothing is asked of the store and nothing of what runs is touched: settings and queues are facts like others, the rest are our own manners.
+// Nothing is asked of the store and nothing of what runs is touched: settings and queues are facts like
+// others, the rest are our own manners.
 Scheduler::Reloaded Scheduler::Impl::reload(Config config) {
     Reloaded out;
     if (stopped_) return out;
@@ -277,7 +290,8 @@ Scheduler::Reloaded Scheduler::Impl::reload(Config config) {
     if (!out.applied.empty() || !out.at_restart.empty()) {
         std::string words;
         for (const std::string& key : out.applied) words += (words.empty() ? "" : ", ") + key;
-        for (const std::string& key : out.at_restart) words += (words.empty() ? "" : ", ") + key + " at the next start";
+        for (const std::string& key : out.at_restart)
+            words += (words.empty() ? "" : ", ") + key + " at the next start";
         audit(Actor{}, "reload", "configuration", words);
         event("cluster", config_.cluster_name, "configuration", "", words);
         wake();
@@ -328,7 +342,10 @@ Result<void> Scheduler::Impl::recover() {
     apply_config();
     for (const auto& [name, queue] : queues_) touch_queue(name);
     for (const auto& [path, tenant] : tenants_) touch_tenant(path);
-    log::info("scheduler starts", {{"term", term_}, {"jobs", jobs_.size()}, {"nodes", nodes_.size()}, {"verified", verified_},
+    log::info("scheduler starts", {{"term", term_},
+                                   {"jobs", jobs_.size()},
+                                   {"nodes", nodes_.size()},
+                                   {"verified", verified_},
                                    {"took_ms", (env_.clock.ticks_us() - began) / 1000}});
     sweep_timer_ = env_.loop.after(Millis(1'000), [this] { sweep(); });
     forget_timer_ = env_.loop.after(Millis(60'000), [this] { forget_old(); });

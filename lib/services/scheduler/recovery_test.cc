@@ -16,7 +16,11 @@ void fill(TestWorld& w) {
     odd.min_gpu_utilization_percent = 33.3;
     odd.env = {{"TOKEN", "s3cret \"quoted\" \n"}};
     odd.duration = Millis(1'234'567);
-    w.submit(odd, {.spec = {}, .actor = {"ann", Role::admin, "research/vision"}, .idempotency_key = {}, .document = {}, .task_id = {}});
+    w.submit(odd, {.spec = {},
+                   .actor = {"ann", Role::admin, "research/vision"},
+                   .idempotency_key = {},
+                   .document = {},
+                   .task_id = {}});
     w.submit(gpu_job(2));
     w.submit(gpu_job(4));
     const std::string first = w.submit(gpu_job(1));
@@ -103,7 +107,8 @@ TEST(Recovery, what_ran_goes_on_and_what_waited_starts) {
     EXPECT_EQ(w.states(first), (std::vector<std::string>{"Pending", "Preparing", "Running", "Finished"}));
 }
 
-// At every moment of a job's way the scheduler may die: what was acknowledged is there, and nothing starts twice.
+// At every moment of a job's way the scheduler may die: what was acknowledged is there, and nothing starts
+// twice.
 TEST(Recovery, a_crash_at_any_moment_loses_nothing_acknowledged_and_starts_nothing_twice) {
     for (int after_ms = 0; after_ms < 60; ++after_ms) {
         TestWorld w;
@@ -112,15 +117,17 @@ TEST(Recovery, a_crash_at_any_moment_loses_nothing_acknowledged_and_starts_nothi
         w.start();
         FakeAgent& a = w.add_agent("n1");
         std::optional<Result<Submitted>> answer;
-        w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = "once", .document = "d", .task_id = {}},
-                            [&](Result<Submitted> r) { answer = std::move(r); });
+        w.scheduler->submit(
+            {.spec = gpu_job(), .actor = {}, .idempotency_key = "once", .document = "d", .task_id = {}},
+            [&](Result<Submitted> r) { answer = std::move(r); });
         w.run(Millis(after_ms));
         const bool acknowledged = answer.has_value();
         const std::string id = acknowledged ? (**answer).job->row().id : "";
         w.restart();
         answer.reset();
-        w.scheduler->submit({.spec = gpu_job(), .actor = {}, .idempotency_key = "once", .document = "d", .task_id = {}},
-                            [&](Result<Submitted> r) { answer = std::move(r); });
+        w.scheduler->submit(
+            {.spec = gpu_job(), .actor = {}, .idempotency_key = "once", .document = "d", .task_id = {}},
+            [&](Result<Submitted> r) { answer = std::move(r); });
         w.run(seconds(1));
         ASSERT_TRUE(answer && *answer) << after_ms;
         if (acknowledged) {
@@ -204,7 +211,8 @@ TEST(Reload, what_can_change_while_it_runs_holds_from_the_next_decision_and_the_
     changed.heartbeat_interval = Millis(2'000);
     auto reloaded = w.scheduler->reload(changed);
     w.run(seconds(1));
-    EXPECT_EQ(reloaded.applied, (std::vector<std::string>{"heartbeat_interval", "queues", "quota_policies", "scheduling"}));
+    EXPECT_EQ(reloaded.applied,
+              (std::vector<std::string>{"heartbeat_interval", "queues", "quota_policies", "scheduling"}));
     EXPECT_EQ(reloaded.at_restart, std::vector<std::string>{"listen"});
     EXPECT_EQ(a.welcomes, 2) << "agents are told the intervals";
 

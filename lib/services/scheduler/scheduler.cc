@@ -9,25 +9,26 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr int commits_max = 4;             // in flight: some are written while the next is gathered
+constexpr int commits_max = 4;  // in flight: some are written while the next is gathered
 constexpr std::int64_t slow_commit_us = 1'000'000;
 constexpr Millis sweep_period{1'000}, forget_period{3'600'000};
 
 }  // namespace
 
-Scheduler::Impl::Impl(Config config, Env env) : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {
+Scheduler::Impl::Impl(Config config, Env env)
+    : config_(std::move(config)), env_(std::move(env)), engine_(config_.scheduling) {
     if (env_.plugins) engine_.set_hooks(env_.plugins);
 }
 
 Scheduler::Impl::~Impl() {
     *alive_ = false;
-    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_, explain_timer_,
-                             owed_timer_})
+    for (const TimerId id : {deadline_timer_, sweep_timer_, forget_timer_, callback_timer_, pass_timer_,
+                             explain_timer_, owed_timer_})
         env_.loop.cancel(id);
     for (const auto& [request, question] : table_questions_) env_.loop.cancel(question.timer);
 }
 
-// ---- the turn ------------------------------------------------------------------------------------------------------------------
+// ---- the turn ---------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::wake() {
     if (turn_posted_ || broken_) return;
@@ -59,7 +60,8 @@ void Scheduler::Impl::decide() {
     const std::int64_t began = env_.clock.ticks_us();
     const Instant at = now();
     const engine::Plan plan = engine_.pass(at);
-    if (env_.metrics) env_.metrics->observe(metric::decision, static_cast<double>(env_.clock.ticks_us() - began) / 1e6);
+    if (env_.metrics)
+        env_.metrics->observe(metric::decision, static_cast<double>(env_.clock.ticks_us() - began) / 1e6);
     if (plan.learned) write("meta/learned", engine_.learned());
     for (const auto& placement : plan.placements) place(placement, at);
     for (const auto& preemption : plan.preemptions) preempt(preemption);
@@ -69,18 +71,20 @@ void Scheduler::Impl::decide() {
     // A victim may have to run for a while before it can be asked to make room.
     env_.loop.cancel(pass_timer_);
     pass_timer_ = 0;
-    if (const auto again = engine_.wake_at()) pass_timer_ = env_.loop.after(std::max(Millis(1), *again - at), [this] {
-        pass_timer_ = 0;
-        pass_due_ = true;
-        wake();
-    });
+    if (const auto again = engine_.wake_at())
+        pass_timer_ = env_.loop.after(std::max(Millis(1), *again - at), [this] {
+            pass_timer_ = 0;
+            pass_due_ = true;
+            wake();
+        });
 }
 
 void Scheduler::Impl::close_batch() {
     gather();
     Batch& b = open_;
     if (!b.events.empty()) write("meta/event_sequence", std::to_string(next_event_ - 1));
-    if (b.batch.empty() && b.effects.empty() && b.update.empty() && b.retired.empty() && b.reports.empty()) return;
+    if (b.batch.empty() && b.effects.empty() && b.update.empty() && b.retired.empty() && b.reports.empty())
+        return;
 
     store::Batch writes = std::move(b.batch);
     if (!writes.empty()) {
@@ -135,7 +139,8 @@ void Scheduler::Impl::release_durable() {
         for (const std::string& id : b.retired) {
             const auto it = jobs_.find(id);
             if (it == jobs_.end() || !it->second->retired || it->second->touched) continue;
-            CRATER_CHECK(it->second->place == Place::nowhere && !it->second->deadline, "job " + id + " waits for nothing any more");
+            CRATER_CHECK(it->second->place == Place::nowhere && !it->second->deadline,
+                         "job " + id + " waits for nothing any more");
             jobs_.erase(it);
         }
         for (const Effect& effect : b.effects) effect(nullptr);
@@ -159,15 +164,21 @@ void Scheduler::Impl::break_down(const Error& error) {
 }
 
 void Scheduler::Impl::history(std::string kind, std::string subject, std::string body) {
-    open_.batch.history.push_back({.kind = std::move(kind), .subject = std::move(subject), .at = now(), .body = std::move(body)});
+    open_.batch.history.push_back(
+        {.kind = std::move(kind), .subject = std::move(subject), .at = now(), .body = std::move(body)});
 }
 
 void Scheduler::Impl::audit(const Actor& actor, std::string action, std::string subject, std::string detail) {
     history("audit", actor.name,
-            stored_text(AuditRow{.at = now(), .actor = actor.name, .action = std::move(action), .subject = std::move(subject), .detail = std::move(detail)}));
+            stored_text(AuditRow{.at = now(),
+                                 .actor = actor.name,
+                                 .action = std::move(action),
+                                 .subject = std::move(subject),
+                                 .detail = std::move(detail)}));
 }
 
-void Scheduler::Impl::event(std::string kind, std::string subject, std::string state, std::string reason, std::string detail) {
+void Scheduler::Impl::event(std::string kind, std::string subject, std::string state, std::string reason,
+                            std::string detail) {
     open_.events.push_back({.sequence = next_event_++,
                             .at = now(),
                             .kind = std::move(kind),
@@ -177,7 +188,7 @@ void Scheduler::Impl::event(std::string kind, std::string subject, std::string s
                             .detail = std::move(detail)});
 }
 
-// ---- time ----------------------------------------------------------------------------------------------------------------------
+// ---- time -------------------------------------------------------------------------------------------------
 
 void Scheduler::Impl::sweep() {
     sweep_timer_ = env_.loop.after(sweep_period, [this] { sweep(); });
@@ -192,7 +203,9 @@ void Scheduler::Impl::sweep() {
         queue.waits_changed = false;
         std::vector<double> sorted(queue.waits.begin(), queue.waits.end());
         std::sort(sorted.begin(), sorted.end());
-        const auto at = [&](double part) { return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))]; };
+        const auto at = [&](double part) {
+            return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+        };
         queue.p50 = at(0.5);
         queue.p95 = at(0.95);
         touch_queue(name);
@@ -216,8 +229,10 @@ void Scheduler::Impl::forget_old() {
     const Instant before = now() - config_.decision_retention;
     std::size_t rows = 0;
     for (const char* kind : {"decision", "job_state", "audit"}) {
-        if (const auto gone = env_.store.forget_history(kind, before)) rows += *gone;
-        else log::warning("old history cannot be dropped", {{"kind", kind}, {"why", gone.error().text()}});
+        if (const auto gone = env_.store.forget_history(kind, before))
+            rows += *gone;
+        else
+            log::warning("old history cannot be dropped", {{"kind", kind}, {"why", gone.error().text()}});
     }
     std::size_t gone = 0;
     constexpr std::size_t jobs_per_sweep = 5'000;
@@ -257,7 +272,8 @@ void Scheduler::Impl::forget_old() {
         problems_changed_ = true;
         it = nodes_.erase(it);
     }
-    if (rows || gone) log::info("old history dropped", {{"rows", rows}, {"jobs", gone}, {"before", format(before)}});
+    if (rows || gone)
+        log::info("old history dropped", {{"rows", rows}, {"jobs", gone}, {"before", format(before)}});
     wake();
 }
 
@@ -267,7 +283,7 @@ void Scheduler::Impl::stop() {
     log::info("scheduler stops", {{"term", term_}});
 }
 
-// ---- the face ------------------------------------------------------------------------------------------------------------------
+// ---- the face ---------------------------------------------------------------------------------------------
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Scheduler::~Scheduler() = default;
@@ -278,49 +294,78 @@ Result<std::unique_ptr<Scheduler>> Scheduler::start(Config config, Env env) {
     return std::unique_ptr<Scheduler>(new Scheduler(std::move(impl)));
 }
 
-void Scheduler::submit(Submit command, Reply<Submitted> reply) { impl_->submit(std::move(command), std::move(reply)); }
-void Scheduler::act(Act command, Reply<JobRecordPtr> reply) { impl_->act(std::move(command), std::move(reply)); }
-void Scheduler::drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::submit(Submit command, Reply<Submitted> reply) {
+    impl_->submit(std::move(command), std::move(reply));
+}
+void Scheduler::act(Act command, Reply<JobRecordPtr> reply) {
+    impl_->act(std::move(command), std::move(reply));
+}
+void Scheduler::drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor,
+                      Reply<api::NodeRow> reply) {
     impl_->drain(node, draining, body, actor, std::move(reply));
 }
-void Scheduler::set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor,
+                          Reply<api::NodeRow> reply) {
     impl_->set_taint(node, taint, off, actor, std::move(reply));
 }
-void Scheduler::plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::plan_maintenance(const std::string& node, std::optional<Maintenance> window,
+                                 const Actor& actor, Reply<api::NodeRow> reply) {
     impl_->plan_maintenance(node, window, actor, std::move(reply));
 }
 void Scheduler::set_queue(QueueSpec queue, const Actor& actor, Reply<api::QueueView> reply) {
     impl_->set_queue(std::move(queue), actor, std::move(reply));
 }
-void Scheduler::set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor, Reply<api::QuotaView> reply) {
+void Scheduler::set_quota(const std::string& tenant, const api::QuotaChange& change, const Actor& actor,
+                          Reply<api::QuotaView> reply) {
     impl_->set_quota(tenant, change, actor, std::move(reply));
 }
-void Scheduler::create_token(const api::TokenRequest& request, const Actor& actor, Reply<api::TokenView> reply) {
+void Scheduler::create_token(const api::TokenRequest& request, const Actor& actor,
+                             Reply<api::TokenView> reply) {
     impl_->create_token(request, actor, std::move(reply));
 }
 void Scheduler::revoke_token(const std::string& id, const Actor& actor, Reply<api::TokenView> reply) {
     impl_->revoke_token(id, actor, std::move(reply));
 }
-void Scheduler::ensure_token(const std::string& name, Role role, const std::string& secret, Reply<api::TokenView> reply) {
+void Scheduler::ensure_token(const std::string& name, Role role, const std::string& secret,
+                             Reply<api::TokenView> reply) {
     impl_->ensure_token(name, role, secret, std::move(reply));
 }
 Scheduler::Reloaded Scheduler::reload(Config config) { return impl_->reload(std::move(config)); }
-void Scheduler::why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply) { impl_->why(job, question, std::move(reply)); }
-void Scheduler::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) { impl_->what_if(supposed, actor, std::move(reply)); }
-void Scheduler::plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply) { impl_->plan_quota(plan, std::move(reply)); }
-void Scheduler::defrag(const api::DefragRequest& request, const Actor& actor, Reply<api::DefragStarted> reply) { impl_->defrag(request, actor, std::move(reply)); }
-void Scheduler::estimates(const std::vector<std::string>& jobs, Reply<std::vector<Result<engine::StartEstimate>>> reply) { impl_->estimates(jobs, std::move(reply)); }
-void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) { impl_->fit(spec, actor, std::move(reply)); }
+void Scheduler::why(const std::string& job, const engine::WhyQuestion& question, Reply<engine::Why> reply) {
+    impl_->why(job, question, std::move(reply));
+}
+void Scheduler::what_if(const engine::Supposed& supposed, const Actor& actor, Reply<engine::WhatIf> reply) {
+    impl_->what_if(supposed, actor, std::move(reply));
+}
+void Scheduler::plan_quota(const api::QuotaPlan& plan, Reply<engine::WhatIf> reply) {
+    impl_->plan_quota(plan, std::move(reply));
+}
+void Scheduler::defrag(const api::DefragRequest& request, const Actor& actor,
+                       Reply<api::DefragStarted> reply) {
+    impl_->defrag(request, actor, std::move(reply));
+}
+void Scheduler::estimates(const std::vector<std::string>& jobs,
+                          Reply<std::vector<Result<engine::StartEstimate>>> reply) {
+    impl_->estimates(jobs, std::move(reply));
+}
+void Scheduler::fit(const JobSpec& spec, const Actor& actor, Reply<api::FitView> reply) {
+    impl_->fit(spec, actor, std::move(reply));
+}
 void Scheduler::tables(Millis wait, Reply<Tables> reply) { impl_->tables(wait, std::move(reply)); }
-std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data, std::function<void(Result<void>)> end) {
+std::uint64_t Scheduler::log(const LogQuery& query, std::function<void(std::string)> data,
+                             std::function<void(Result<void>)> end) {
     return impl_->log(query, std::move(data), std::move(end));
 }
 void Scheduler::plugins(Reply<std::vector<api::PluginView>> reply) { impl_->plugins(std::move(reply)); }
 void Scheduler::stop_log(std::uint64_t handle) { impl_->stop_log(handle); }
-wire::LinkCallbacks Scheduler::agent_link(std::function<std::shared_ptr<wire::Link>()> link) { return impl_->agent_link(std::move(link)); }
+wire::LinkCallbacks Scheduler::agent_link(std::function<std::shared_ptr<wire::Link>()> link) {
+    return impl_->agent_link(std::move(link));
+}
 const ReadModel& Scheduler::read() const { return impl_->read_; }
 EventHub& Scheduler::events() { return impl_->hub_; }
-Result<std::vector<store::HistoryRow>> Scheduler::history(const store::HistoryQuery& query) const { return impl_->store().history(query); }
+Result<std::vector<store::HistoryRow>> Scheduler::history(const store::HistoryQuery& query) const {
+    return impl_->store().history(query);
+}
 api::JobMetrics Scheduler::job_metrics(const std::string& job) const { return impl_->series_.of(job); }
 void Scheduler::stop() { impl_->stop(); }
 

@@ -18,8 +18,9 @@ std::vector<std::string> problems() {
 }
 
 TEST(Stored, every_stored_object_can_be_kept_in_full) {
-    const auto found = problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback, StoredProfile, NodeInventory, Tenant, Token,
-                                engine::Settings>();
+    const auto found =
+        problems<StoredSpec, StoredStatus, StoredNodeState, StoredQueue, StoredIdempotency, StoredCallback,
+                 StoredProfile, NodeInventory, Tenant, Token, engine::Settings>();
     EXPECT_EQ(found, std::vector<std::string>());
 }
 
@@ -33,7 +34,11 @@ void fill_with_work(TestWorld& w) {
     odd.env = {{"TOKEN", "s3cret \"quoted\" \n"}};
     odd.labels = {{"team", "vision"}};
     odd.preemptible = false;
-    w.submit(odd, {.spec = {}, .actor = {"ann", Role::admin, "research/vision"}, .idempotency_key = "once", .document = {}, .task_id = {}});
+    w.submit(odd, {.spec = {},
+                   .actor = {"ann", Role::admin, "research/vision"},
+                   .idempotency_key = "once",
+                   .document = {},
+                   .task_id = {}});
     w.submit(gpu_job(2));
     w.submit(gpu_job(4));
     JobSpec gang = gpu_job(0);
@@ -131,10 +136,13 @@ TEST(Stored, a_value_that_cannot_be_read_is_named_and_ends_the_start) {
         overwrite(w, {{key, value.substr(0, value.size() - 1)}});
         VirtualLoop loop(w.time);
         auto store = store::open_memory(w.disk, loop);
-        const auto started = Scheduler::start(w.config, {.clock = w.time, .loop = loop, .rng = w.rng, .store = *store});
+        const auto started =
+            Scheduler::start(w.config, {.clock = w.time, .loop = loop, .rng = w.rng, .store = *store});
         if (!started) {
             ++refused;
-            EXPECT_NE(started.error().message.find("the stored object " + key + " cannot be read"), std::string::npos) << started.error().text();
+            EXPECT_NE(started.error().message.find("the stored object " + key + " cannot be read"),
+                      std::string::npos)
+                << started.error().text();
         }
         loop.kill();
         store.reset();

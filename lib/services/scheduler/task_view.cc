@@ -21,7 +21,8 @@ api::TaskView task_view(const JobStatus& status, const NodeInventory* node) {
     resources.cpu_cores = held.cpu_set;
     resources.numa_node = held.numa_node;
     for (const GpuSlice& slice : held.gpus) resources.gpu_ids.push_back(slice.index);
-    if (node && !node->checkpoint_path.empty()) resources.checkpoint_path = node->checkpoint_path + "/" + status.id;
+    if (node && !node->checkpoint_path.empty())
+        resources.checkpoint_path = node->checkpoint_path + "/" + status.id;
     view.allocated_resources = std::move(resources);
     return view;
 }

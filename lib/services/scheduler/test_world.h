@@ -1,4 +1,5 @@
-// A scheduler under the test's hand: virtual time, a disk in memory, agents that speak the protocol and do what the test says.
+// A scheduler under the test's hand: virtual time, a disk in memory, agents that speak the protocol and do
+// what the test says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,11 +16,11 @@
 
 namespace crater::scheduler {
 
+using std::chrono::minutes;
+using std::chrono::seconds;
 using testing::VirtualLoop;
 using testing::VirtualTime;
 using testing::VirtualWire;
-using std::chrono::minutes;
-using std::chrono::seconds;
 
 inline NodeInventory test_inventory(const std::string& name, int cards = 4) {
     NodeInventory n;
@@ -68,14 +69,15 @@ inline JobSpec gpu_job(int cards = 1, const std::string& name = "job") {
 // One agent: it keeps what it was told to launch; the test reports.
 class FakeAgent {
   public:
-    FakeAgent(VirtualTime& time, NodeInventory inventory) : time_(time), loop_(time), inventory_(std::move(inventory)) {}
+    FakeAgent(VirtualTime& time, NodeInventory inventory)
+        : time_(time), loop_(time), inventory_(std::move(inventory)) {}
     ~FakeAgent() { hang_up(); }
 
     struct Task {
         std::string state = "preparing";
         proto::Launch launch;
     };
-    std::map<std::string, Task> held;   // by "job.task.attempt"
+    std::map<std::string, Task> held;  // by "job.task.attempt"
     std::vector<proto::Launch> launches;
     std::vector<proto::Stop> stops;
     std::vector<std::string> forgotten;
@@ -100,7 +102,9 @@ class FakeAgent {
         auto holder = std::make_shared<std::shared_ptr<wire::Link>>();
         auto callbacks = scheduler.agent_link([holder] { return *holder; });
         *holder = wire_->attach(1, scheduler_loop, std::move(callbacks), "10.0.0.1:1");
-        link_ = wire_->attach(0, loop_, {.on_message = [this](std::string m) { on_message(m); }, .on_closed = [this](std::string) { welcomed = false; }},
+        link_ = wire_->attach(0, loop_,
+                              {.on_message = [this](std::string m) { on_message(m); },
+                               .on_closed = [this](std::string) { welcomed = false; }},
                               "scheduler");
         send_register();
     }
@@ -133,8 +137,8 @@ class FakeAgent {
         link_.reset();
         welcomed = false;
     }
-    void report(const proto::Launch& task, const std::string& state, const std::string& reason = "none", std::int64_t exit_code = -1,
-                const std::string& detail = "") {
+    void report(const proto::Launch& task, const std::string& state, const std::string& reason = "none",
+                std::int64_t exit_code = -1, const std::string& detail = "") {
         proto::TaskReport r;
         r.set_number(++number_);
         r.set_job(task.job());
@@ -147,8 +151,10 @@ class FakeAgent {
         r.set_at_ms((time_.now() + clock_off).ms);
         r.set_enforcement("enforced");
         const std::string id = key(task.job(), task.task(), task.attempt());
-        if (state == "running" || state == "preparing" || state == "preempting") held[id] = {state, task};
-        else held.erase(id);
+        if (state == "running" || state == "preparing" || state == "preempting")
+            held[id] = {state, task};
+        else
+            held.erase(id);
         waiting.push_back(r);
         send_report(r);
     }
@@ -257,7 +263,9 @@ class FakeCallbacks final : public wire::CallbackSender {
         if (fail_next > 0) --fail_next, status = 503;
         if (always > 0) status = always;
         if (status == 200) taken.push_back(request.body);
-        loop->after(Millis(20), [done = std::move(done), status] { done(wire::HttpResponse{.status = status, .body = {}, .headers = {}}); });
+        loop->after(Millis(20), [done = std::move(done), status] {
+            done(wire::HttpResponse{.status = status, .body = {}, .headers = {}});
+        });
     }
     std::vector<wire::ClientRequest> requests;
     std::vector<std::string> taken;
@@ -274,8 +282,13 @@ class TestWorld {
         loop = std::make_unique<VirtualLoop>(time);
         callbacks.loop = loop.get();
         store = store::open_memory(disk, *loop, commit_latency);
-        auto made = Scheduler::start(config, {.clock = time, .loop = *loop, .rng = rng, .store = *store,
-                                              .callbacks = with_callbacks ? &callbacks : nullptr, .metrics = nullptr, .plugins = plugins,
+        auto made = Scheduler::start(config, {.clock = time,
+                                              .loop = *loop,
+                                              .rng = rng,
+                                              .store = *store,
+                                              .callbacks = with_callbacks ? &callbacks : nullptr,
+                                              .metrics = nullptr,
+                                              .plugins = plugins,
                                               .on_fatal = [this](const Error& e) { fatal = e; }});
         ASSERT_TRUE(made) << made.error().text();
         scheduler = std::move(*made);
@@ -324,7 +337,8 @@ class TestWorld {
     }
     Result<JobRecordPtr> act(const std::string& id, Action action, Actor actor = {}) {
         std::optional<Result<JobRecordPtr>> answer;
-        scheduler->act({.job = id, .action = action, .body = {}, .actor = actor}, [&](Result<JobRecordPtr> r) { answer = std::move(r); });
+        scheduler->act({.job = id, .action = action, .body = {}, .actor = actor},
+                       [&](Result<JobRecordPtr> r) { answer = std::move(r); });
         run();
         EXPECT_TRUE(answer.has_value());
         return answer ? std::move(*answer) : Result<JobRecordPtr>(fail(Code::internal, "no answer"));

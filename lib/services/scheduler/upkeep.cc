@@ -8,7 +8,9 @@ namespace {
 
 constexpr std::size_t entries_max = 64;  // taints of a node, windows of a node
 
-std::string words(const Taint& taint) { return taint.key + "=" + taint.value + ":" + std::string(name_of(taint.effect)); }
+std::string words(const Taint& taint) {
+    return taint.key + "=" + taint.value + ":" + std::string(name_of(taint.effect));
+}
 
 }  // namespace
 
@@ -17,7 +19,8 @@ Node* Scheduler::Impl::find_node_or_say(const std::string& name, const Reply<api
     std::vector<std::string> names;
     for (const auto& [known, entry] : nodes_) names.push_back(known);
     const std::string near = nearest(name, names);
-    reply(fail(Code::not_found, "there is no node " + shown(name), "node", near.empty() ? "" : "did you mean \"" + near + "\"?"));
+    reply(fail(Code::not_found, "there is no node " + shown(name), "node",
+               near.empty() ? "" : "did you mean \"" + near + "\"?"));
     return nullptr;
 }
 
@@ -29,17 +32,21 @@ void Scheduler::Impl::reply_row(const std::string& name, Reply<api::NodeRow> rep
     });
 }
 
-void Scheduler::Impl::set_taint(const std::string& name, const Taint& taint, bool off, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::Impl::set_taint(const std::string& name, const Taint& taint, bool off, const Actor& actor,
+                                Reply<api::NodeRow> reply) {
     if (refuse_when_stopped(reply)) return;
     Node* node = find_node_or_say(name, reply);
     if (!node) return;
     if (auto good = api::validate(taint); !good) return reply(fail(std::move(good.error())));
     StoredNodeState state = node->state;
     std::erase_if(state.taints, [&](const Taint& old) {
-        return old.key == taint.key && old.effect == taint.effect && (!off || taint.value.empty() || old.value == taint.value);
+        return old.key == taint.key && old.effect == taint.effect &&
+               (!off || taint.value.empty() || old.value == taint.value);
     });
     if (!off) state.taints.push_back(taint);
-    if (state.taints.size() > entries_max) return reply(fail(Code::invalid, "a node has at most " + std::to_string(entries_max) + " taints", "key"));
+    if (state.taints.size() > entries_max)
+        return reply(
+            fail(Code::invalid, "a node has at most " + std::to_string(entries_max) + " taints", "key"));
     if (state.taints != node->state.taints) engine_.apply(engine::NodeTaints{name, state.taints});
     set_node_state(*node, state);
     audit(actor, off ? "untaint_node" : "taint_node", name, words(taint));
@@ -47,7 +54,8 @@ void Scheduler::Impl::set_taint(const std::string& name, const Taint& taint, boo
     reply_row(name, std::move(reply));
 }
 
-void Scheduler::Impl::plan_maintenance(const std::string& name, std::optional<Maintenance> window, const Actor& actor, Reply<api::NodeRow> reply) {
+void Scheduler::Impl::plan_maintenance(const std::string& name, std::optional<Maintenance> window,
+                                       const Actor& actor, Reply<api::NodeRow> reply) {
     if (refuse_when_stopped(reply)) return;
     Node* node = find_node_or_say(name, reply);
     if (!node) return;
@@ -57,11 +65,16 @@ void Scheduler::Impl::plan_maintenance(const std::string& name, std::optional<Ma
         windows = node->state.maintenance;
         if (std::find(windows.begin(), windows.end(), *window) == windows.end()) windows.push_back(*window);
         if (windows.size() > entries_max)
-            return reply(fail(Code::invalid, "a node has at most " + std::to_string(entries_max) + " times of maintenance ahead", "start"));
-        std::sort(windows.begin(), windows.end(), [](const Maintenance& a, const Maintenance& b) { return a.start < b.start; });
+            return reply(
+                fail(Code::invalid,
+                     "a node has at most " + std::to_string(entries_max) + " times of maintenance ahead",
+                     "start"));
+        std::sort(windows.begin(), windows.end(),
+                  [](const Maintenance& a, const Maintenance& b) { return a.start < b.start; });
     }
     set_windows(*node, std::move(windows));
-    audit(actor, window ? "plan_maintenance" : "cancel_maintenance", name, window ? format(window->start) + " to " + format(window->end) : "");
+    audit(actor, window ? "plan_maintenance" : "cancel_maintenance", name,
+          window ? format(window->start) + " to " + format(window->end) : "");
     touch(*node);
     reply_row(name, std::move(reply));
 }
@@ -72,10 +85,13 @@ void Scheduler::Impl::set_windows(Node& node, std::vector<Maintenance> windows) 
     std::erase_if(windows, [&](const Maintenance& window) { return window.end <= now(); });
     if (windows != state.maintenance) engine_.apply(engine::NodeMaintenance{node.name, windows});
     state.maintenance = std::move(windows);
-    const auto begun = std::find_if(state.maintenance.begin(), state.maintenance.end(), [&](const Maintenance& window) { return window.start <= now(); });
+    const auto begun = std::find_if(state.maintenance.begin(), state.maintenance.end(),
+                                    [&](const Maintenance& window) { return window.start <= now(); });
     state.in_maintenance = begun != state.maintenance.end();
     if (!state.lost && !state.draining && !state.clearing)
-        state.detail = state.in_maintenance ? "maintenance until " + format(begun->end) : node.state.in_maintenance ? "" : state.detail;
+        state.detail = state.in_maintenance        ? "maintenance until " + format(begun->end)
+                       : node.state.in_maintenance ? ""
+                                                   : state.detail;
     set_node_state(node, state);
 }
 

@@ -95,7 +95,9 @@ JobRecordPtr Scheduler::Impl::record_of(Job& job) const {
         if (!task.allocation) continue;
         if (state_row(task.state).holds && (alone || listed.insert(task.allocation->node).second))
             record->held_on_ += (record->held_on_.empty() ? "" : "\n") + task.allocation->node;
-        if (const auto node = nodes_.find(task.allocation->node); node != nodes_.end() && node->second.inventory->simulated) record->simulated_ = true;
+        if (const auto node = nodes_.find(task.allocation->node);
+            node != nodes_.end() && node->second.inventory->simulated)
+            record->simulated_ = true;
     }
     return record;
 }
@@ -133,10 +135,12 @@ void Scheduler::Impl::fill_row(Node& node) {
     const NodeSample& s = *node.sample;
     bars.cpu.used = s.cpu_percent / 100 * bars.cpu.total;
     bars.memory_bytes.used = number(s.memory_used.value);
-    if (s.disk_free.value > 0) bars.disk_bytes.used = std::max(0.0, bars.disk_bytes.total - number(s.disk_free.value));
+    if (s.disk_free.value > 0)
+        bars.disk_bytes.used = std::max(0.0, bars.disk_bytes.total - number(s.disk_free.value));
     bars.iops.used = s.disk_read_iops + s.disk_write_iops;
     for (const GpuSample& g : s.gpus) {
-        const auto card = std::find_if(row.cards.begin(), row.cards.end(), [&](const api::CardView& c) { return c.index == g.index; });
+        const auto card = std::find_if(row.cards.begin(), row.cards.end(),
+                                       [&](const api::CardView& c) { return c.index == g.index; });
         if (card == row.cards.end()) continue;
         card->memory_used = g.memory_used;
         card->utilization_percent = g.utilization_percent;
@@ -197,7 +201,8 @@ void Scheduler::Impl::gather() {
         queue->touched = false;
         open_.update.queues.push_back(queue_view(*queue));
         if (env_.metrics)
-            env_.metrics->set(metric::queue_length, static_cast<double>(queue->waiting.size()), {queue->stored.spec.name});
+            env_.metrics->set(metric::queue_length, static_cast<double>(queue->waiting.size()),
+                              {queue->stored.spec.name});
     }
     touched_queues_.clear();
     for (TenantEntry* tenant : touched_tenants_) {
@@ -214,24 +219,40 @@ void Scheduler::Impl::gather() {
 std::vector<api::Problem> Scheduler::Impl::problems() const {
     std::vector<api::Problem> out;
     for (const auto& [name, node] : nodes_) {
-        if (node.state.lost) out.push_back({"node_lost", name, "Node " + name + " is lost: " + node.state.detail, node.state.since});
-        if (node.state.clearing) out.push_back({"node_clearing", name, "Node " + name + " still ends tasks that were given up", node.state.since});
+        if (node.state.lost)
+            out.push_back(
+                {"node_lost", name, "Node " + name + " is lost: " + node.state.detail, node.state.since});
+        if (node.state.clearing)
+            out.push_back({"node_clearing", name, "Node " + name + " still ends tasks that were given up",
+                           node.state.since});
         for (const Gpu& gpu : node.inventory->gpus)
             if (!gpu.healthy)
                 out.push_back({"card_unhealthy", name + "/" + std::to_string(gpu.index),
-                               "Card " + std::to_string(gpu.index) + " of " + name + " is unhealthy: " + gpu.health_detail, node.state.since});
+                               "Card " + std::to_string(gpu.index) + " of " + name +
+                                   " is unhealthy: " + gpu.health_detail,
+                               node.state.since});
     }
     if (const auto failing = outbox_.failing(); failing.tasks)
         out.push_back({"callback_failing", failing.task_id,
-                       "Status callbacks of " + std::to_string(failing.tasks) + (failing.tasks == 1 ? " task fail: " : " tasks fail: ") + failing.why,
+                       "Status callbacks of " + std::to_string(failing.tasks) +
+                           (failing.tasks == 1 ? " task fail: " : " tasks fail: ") + failing.why,
                        failing.since});
     if (outbox_.dead)
-        out.push_back({"callback_dead", "", std::to_string(outbox_.dead) + " status callbacks were given up after 24 hours of failures", {}});
+        out.push_back(
+            {"callback_dead",
+             "",
+             std::to_string(outbox_.dead) + " status callbacks were given up after 24 hours of failures",
+             {}});
     if (slow_commit_us_)
-        out.push_back({"store_slow", "store", "Making changes durable took " + std::to_string(slow_commit_us_ / 1000) + " ms", slow_since_});
+        out.push_back({"store_slow", "store",
+                       "Making changes durable took " + std::to_string(slow_commit_us_ / 1000) + " ms",
+                       slow_since_});
     add_plugin_problems(out);
     if (!verified_)
-        out.push_back({"state_hash", "scheduler", "The state rebuilt at the last start differs from what was stored", {}});
+        out.push_back({"state_hash",
+                       "scheduler",
+                       "The state rebuilt at the last start differs from what was stored",
+                       {}});
     return out;
 }
 
@@ -241,7 +262,8 @@ void Scheduler::Impl::export_metrics(const Node& node) {
     const NodeSample& s = *node.sample;
     const NodeInventory& inventory = *node.inventory;
     const std::vector<std::string> name{node.name};
-    m->set(metric::node_info, 1, {node.name, inventory.cpu_model, inventory.os, inventory.simulated ? "true" : "false"});
+    m->set(metric::node_info, 1,
+           {node.name, inventory.cpu_model, inventory.os, inventory.simulated ? "true" : "false"});
     m->set(metric::cpu_utilization, s.cpu_percent, {node.name, "all"});
     m->set(metric::cpu_load1, s.load1, name);
     m->set(metric::memory_total, static_cast<double>(s.memory_total.value), name);
@@ -256,16 +278,20 @@ void Scheduler::Impl::export_metrics(const Node& node) {
     m->set(metric::network_transmit, static_cast<double>(s.network_transmit.value), name);
     for (const NumaDomain& domain : inventory.numa)
         if (domain.memory_bandwidth)
-            m->set(metric::numa_bandwidth, static_cast<double>(domain.memory_bandwidth.value) / 1e9, {node.name, std::to_string(domain.id)});
+            m->set(metric::numa_bandwidth, static_cast<double>(domain.memory_bandwidth.value) / 1e9,
+                   {node.name, std::to_string(domain.id)});
     for (const Disk& disk : inventory.disks) {
-        if (disk.latency) m->set(metric::ssd_latency, static_cast<double>(disk.latency.value), {node.name, disk.name});
-        if (disk.iops_stability_ratio > 0) m->set(metric::ssd_stability, disk.iops_stability_ratio, {node.name, disk.name});
+        if (disk.latency)
+            m->set(metric::ssd_latency, static_cast<double>(disk.latency.value), {node.name, disk.name});
+        if (disk.iops_stability_ratio > 0)
+            m->set(metric::ssd_stability, disk.iops_stability_ratio, {node.name, disk.name});
     }
     constexpr double mib = 1 << 20;
     for (std::size_t i = 0; i < node.row().cards.size(); ++i) {
         const api::CardView& card = node.row().cards[i];
         const std::vector<std::string> labels{std::to_string(card.index), card.model, card.uuid, node.name};
-        if (i < inventory.gpus.size()) m->set(metric::gpu_sm_count, static_cast<double>(inventory.gpus[i].sm_count), labels);
+        if (i < inventory.gpus.size())
+            m->set(metric::gpu_sm_count, static_cast<double>(inventory.gpus[i].sm_count), labels);
         m->set(metric::gpu_memory_total, static_cast<double>(card.memory_total.value) * mib, labels);
         m->set(metric::gpu_memory_used, static_cast<double>(card.memory_used.value) * mib, labels);
         m->set(metric::gpu_memory_allocated, static_cast<double>(card.memory_allocated.value) * mib, labels);

@@ -1,5 +1,6 @@
-// What each waiting job waits for, as its shown reason. The engine is asked a few times a second and once for all jobs that are alike; a
-// job is written only when its reason became another one, and not more often than `settles`.
+// What each waiting job waits for, as its shown reason. The engine is asked a few times a second and once for
+// all jobs that are alike; a job is written only when its reason became another one, and not more often than
+// `settles`.
 #include <algorithm>
 
 #include "crater/base/ids.h"
@@ -8,30 +9,44 @@
 namespace crater::scheduler {
 namespace {
 
-constexpr Millis pause{250};          // between two rounds
-constexpr Millis settles{10'000};     // a reason stays at least so long
-constexpr int questions_max = 4;      // to the engine in one round
-constexpr int changes_max = 200;      // written in one round
+constexpr Millis pause{250};              // between two rounds
+constexpr Millis settles{10'000};         // a reason stays at least so long
+constexpr int questions_max = 4;          // to the engine in one round
+constexpr int changes_max = 200;          // written in one round
 constexpr std::size_t looks_max = 4'000;  // jobs looked at in one round; the next goes on behind them
 
-// Reasons that say nothing of what it waits for yet, or said it before. Any other tells what happened to it, and stays.
-bool open_reason(Reason reason) { return reason == Reason::submitted || (reason >= Reason::waiting_for_resources && reason <= Reason::held_by_queue && reason != Reason::waiting_for_dependency); }
+// Reasons that say nothing of what it waits for yet, or said it before. Any other tells what happened to it,
+// and stays.
+bool open_reason(Reason reason) {
+    return reason == Reason::submitted ||
+           (reason >= Reason::waiting_for_resources && reason <= Reason::held_by_queue &&
+            reason != Reason::waiting_for_dependency);
+}
 
 struct Row {
     std::string_view binding;  // name of what binds, or how it begins
     Reason reason;
 };
 constexpr Row rows[] = {
-    {"quota", Reason::waiting_for_quota},           {"order", Reason::held_by_queue},    {"preemption", Reason::waiting_for_preemption},
-    {"dependency", Reason::waiting_for_dependency}, {"gpu", Reason::waiting_for_gpu},    {"cpu", Reason::waiting_for_cpu},
-    {"memory", Reason::waiting_for_memory},         {"data_locality", Reason::waiting_for_data}, {"disk", Reason::waiting_for_disk},  {"node", Reason::waiting_for_node},
+    {"quota", Reason::waiting_for_quota},
+    {"order", Reason::held_by_queue},
+    {"preemption", Reason::waiting_for_preemption},
+    {"dependency", Reason::waiting_for_dependency},
+    {"gpu", Reason::waiting_for_gpu},
+    {"cpu", Reason::waiting_for_cpu},
+    {"memory", Reason::waiting_for_memory},
+    {"data_locality", Reason::waiting_for_data},
+    {"disk", Reason::waiting_for_disk},
+    {"node", Reason::waiting_for_node},
     {"runtime", Reason::waiting_for_node},
 };
 
 Reason reason_of(const engine::Why& why, std::int64_t tasks) {
-    const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return why.binding.starts_with(r.binding); });
+    const auto row = std::find_if(std::begin(rows), std::end(rows),
+                                  [&](const Row& r) { return why.binding.starts_with(r.binding); });
     const Reason reason = row == std::end(rows) ? Reason::waiting_for_resources : row->reason;
-    const bool of_nodes = reason != Reason::waiting_for_quota && reason != Reason::held_by_queue && reason != Reason::waiting_for_preemption;
+    const bool of_nodes = reason != Reason::waiting_for_quota && reason != Reason::held_by_queue &&
+                          reason != Reason::waiting_for_preemption;
     return tasks > 1 && of_nodes && why.fitting > 0 ? Reason::waiting_for_gang : reason;
 }
 
@@ -41,8 +56,9 @@ Reason reason_of(const engine::Why& why, std::int64_t tasks) {
 std::uint64_t Scheduler::Impl::kind_of(Job& job) const {
     if (job.kind) return job.kind;
     const auto same = [&](const FixedJob& other) {
-        return other.outline == job.fixed->outline && other.queue == job.fixed->queue && other.tenant == job.fixed->tenant &&
-               other.priority == job.fixed->priority && other.preemptible == job.fixed->preemptible;
+        return other.outline == job.fixed->outline && other.queue == job.fixed->queue &&
+               other.tenant == job.fixed->tenant && other.priority == job.fixed->priority &&
+               other.preemptible == job.fixed->preemptible;
     };
     if (last_kind_of_ && same(*last_kind_of_)) return job.kind = last_kind_;
     const JobSpec& spec = *job.fixed->outline;
@@ -101,8 +117,10 @@ void Scheduler::Impl::explain_waiting() {
     for (const auto& [name, queue] : queues_) all += queue.waiting.size();
     const WaitingKinds waiting = waiting_kinds(std::min(all, looks_max));
     explain_seen_ += std::min(all, looks_max);
-    if (all <= looks_max) std::erase_if(explained_, [&](const auto& entry) { return !waiting.keys.contains(entry.first); });
-    else if (explained_.size() > 4 * looks_max) explained_.clear();
+    if (all <= looks_max)
+        std::erase_if(explained_, [&](const auto& entry) { return !waiting.keys.contains(entry.first); });
+    else if (explained_.size() > 4 * looks_max)
+        explained_.clear();
     const bool unasked = ask_why(waiting, round), unshown = show_reasons(waiting);
     if (unasked || unshown) explain_seen_ = 0;  // once round again
     if ((unasked || unshown || explain_seen_ < all) && !explain_timer_)
@@ -112,20 +130,23 @@ void Scheduler::Impl::explain_waiting() {
         });
 }
 
-// The next so many jobs that wait and whose reason is open, and the first of each kind: those never explained first, then what was
-// explained longest ago.
+// The next so many jobs that wait and whose reason is open, and the first of each kind: those never explained
+// first, then what was explained longest ago.
 Scheduler::Impl::WaitingKinds Scheduler::Impl::waiting_kinds(std::size_t looks) {
     WaitingKinds out;
     for (; looks > 0; --looks) {
         Job* job = next_waiting();
-        if (!job || job->blocked || !job->known_to_engine || job->s().stop || job->status().state != State::pending || !open_reason(job->status().reason)) continue;
+        if (!job || job->blocked || !job->known_to_engine || job->s().stop ||
+            job->status().state != State::pending || !open_reason(job->status().reason))
+            continue;
         out.jobs.push_back(job);
         const std::uint64_t key = kind_of(*job);
         if (!out.keys.insert(key).second) continue;
         const auto known = explained_.find(key);
         out.kinds.push_back({known == explained_.end() ? 0 : known->second.round, job, key});
     }
-    std::stable_sort(out.kinds.begin(), out.kinds.end(), [](const auto& a, const auto& b) { return a.asked < b.asked; });
+    std::stable_sort(out.kinds.begin(), out.kinds.end(),
+                     [](const auto& a, const auto& b) { return a.asked < b.asked; });
     return out;
 }
 
@@ -165,7 +186,8 @@ void Scheduler::Impl::show_waiting(Job& job, Reason reason) {
     status.reason = reason;
     status.detail.clear();
     for (TaskStatus& task : status.tasks)
-        if (task.state == State::pending && open_reason(task.reason)) task.reason = reason, task.detail.clear();
+        if (task.state == State::pending && open_reason(task.reason))
+            task.reason = reason, task.detail.clear();
     job.explained = now();
     event("job", job.id(), std::string(name_of(status.state)), std::string(name_of(reason)), "");
     touch(job);

@@ -28,7 +28,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     // From any thread; `request` is the number that the answer belongs to.
     void answer(std::uint64_t request, HttpResponse response);
     std::shared_ptr<HttpStream> open_answer(std::uint64_t request, HttpResponse head);
-    void run_here(std::function<void()> work) { post(std::move(work)); }  // on its IO thread, unless it is closed by then
+    // on its IO thread, unless it is closed by then
+    void run_here(std::function<void()> work) { post(std::move(work)); }
 
   private:
     enum class Phase {

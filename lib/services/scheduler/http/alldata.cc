@@ -10,7 +10,8 @@ namespace crater::scheduler {
 api::TaskView HttpApi::Impl::view_of(const JobRecord& job) const {
     std::shared_ptr<const api::NodeView> node;
     const JobStatus status = job.status();
-    if (!status.tasks.empty() && status.tasks.front().allocation) node = scheduler_.read().node(status.tasks.front().allocation->node);
+    if (!status.tasks.empty() && status.tasks.front().allocation)
+        node = scheduler_.read().node(status.tasks.front().allocation->node);
     api::TaskView view = task_view(status, node ? &node->inventory : nullptr);
     view.notes = job.notes();
     return view;
@@ -22,34 +23,42 @@ void HttpApi::Impl::envelope(const Call& call, const Result<T>& result) const {
     call.answer(api::Envelope<T>{.msg = "ok", .data = *result, .timestamp = clock_.now().ms});
 }
 
-void HttpApi::Impl::submit_document(const CallPtr& call, std::function<void(Result<api::TaskView>, bool)> done) {
+void HttpApi::Impl::submit_document(const CallPtr& call,
+                                    std::function<void(Result<api::TaskView>, bool)> done) {
     auto request = api::read_schedule(call->request.body, templates_);
     if (!request) return done(fail(request.error()), false);
-    Submit command{.spec = std::move(request->spec), .actor = call->actor, .idempotency_key = {}, .document = std::move(request->canonical),
+    Submit command{.spec = std::move(request->spec),
+                   .actor = call->actor,
+                   .idempotency_key = {},
+                   .document = std::move(request->canonical),
                    .task_id = std::move(request->task_id)};
     on_loop([self = shared_from_this(), command = std::move(command), done = std::move(done)]() mutable {
-        self->scheduler_.submit(std::move(command), [self, done = std::move(done)](Result<Submitted> submitted) {
-            if (!submitted) return done(fail(submitted.error()), false);
-            done(self->view_of(*submitted->job), submitted->created);
-        });
+        self->scheduler_.submit(std::move(command),
+                                [self, done = std::move(done)](Result<Submitted> submitted) {
+                                    if (!submitted) return done(fail(submitted.error()), false);
+                                    done(self->view_of(*submitted->job), submitted->created);
+                                });
     });
 }
 
-void HttpApi::Impl::release(const CallPtr& call, const std::string& task_id, const std::string& reason, std::function<void(Result<api::TaskView>)> done) {
+void HttpApi::Impl::release(const CallPtr& call, const std::string& task_id, const std::string& reason,
+                            std::function<void(Result<api::TaskView>)> done) {
     auto job = visible_job(*call, task_id);
     if (!job) return done(fail(job.error()));
     if (state_row((*job)->state()).terminal) return done(view_of(**job));
     Act command{.job = task_id, .action = Action::cancel, .body = {.reason = reason}, .actor = call->actor};
     on_loop([self = shared_from_this(), command = std::move(command), done = std::move(done)]() mutable {
-        self->scheduler_.act(std::move(command), [self, done = std::move(done)](Result<JobRecordPtr> released) {
-            if (!released) return done(fail(released.error()));
-            done(self->view_of(**released));
-        });
+        self->scheduler_.act(std::move(command),
+                             [self, done = std::move(done)](Result<JobRecordPtr> released) {
+                                 if (!released) return done(fail(released.error()));
+                                 done(self->view_of(**released));
+                             });
     });
 }
 
 void HttpApi::Impl::schedule(CallPtr call) {
-    submit_document(call, [call](Result<api::TaskView> view, bool created) { call->answer(view, created ? 201 : 200); });
+    submit_document(
+        call, [call](Result<api::TaskView> view, bool created) { call->answer(view, created ? 201 : 200); });
 }
 
 void HttpApi::Impl::get_task(CallPtr call) {
@@ -61,7 +70,8 @@ void HttpApi::Impl::get_task(CallPtr call) {
 void HttpApi::Impl::release_task(CallPtr call) {
     auto body = body_of<api::ReasonBody>(*call);
     if (!body) return call->fail(body.error());
-    release(call, call->parameter("task_id"), body->reason, [call](Result<api::TaskView> view) { call->answer(view); });
+    release(call, call->parameter("task_id"), body->reason,
+            [call](Result<api::TaskView> view) { call->answer(view); });
 }
 
 // Every status change of any job since the cursor, from history: nothing is missed by a poller that was away.
@@ -70,7 +80,10 @@ void HttpApi::Impl::get_changes(CallPtr call) {
     auto limit = number_of(*call, "limit", 100, 1, 1000);
     if (!since) return call->fail(since.error());
     if (!limit) return call->fail(limit.error());
-    auto rows = scheduler_.history({.kind = "job_state", .subject = {}, .after = static_cast<std::uint64_t>(*since), .limit = static_cast<std::size_t>(*limit) + 1});
+    auto rows = scheduler_.history({.kind = "job_state",
+                                    .subject = {},
+                                    .after = static_cast<std::uint64_t>(*since),
+                                    .limit = static_cast<std::size_t>(*limit) + 1});
     if (!rows) return call->fail(rows.error());
     api::Changes changes{.changes = {}, .cursor = std::to_string(*since)};
     changes.more = rows->size() > static_cast<std::size_t>(*limit);
@@ -92,13 +105,16 @@ void HttpApi::Impl::get_changes(CallPtr call) {
 }
 
 void HttpApi::Impl::alldata_apply(CallPtr call) {
-    submit_document(call, [self = shared_from_this(), call](Result<api::TaskView> view, bool) { self->envelope(*call, view); });
+    submit_document(call, [self = shared_from_this(), call](Result<api::TaskView> view, bool) {
+        self->envelope(*call, view);
+    });
 }
 
 void HttpApi::Impl::alldata_release(CallPtr call) {
     auto body = body_of<api::AllDataRelease>(*call);
     if (!body) return call->fail(body.error());
-    release(call, body->task_id, body->reason, [self = shared_from_this(), call](Result<api::TaskView> view) { self->envelope(*call, view); });
+    release(call, body->task_id, body->reason,
+            [self = shared_from_this(), call](Result<api::TaskView> view) { self->envelope(*call, view); });
 }
 
 void HttpApi::Impl::alldata_task(CallPtr call) {
@@ -117,7 +133,8 @@ void HttpApi::Impl::alldata_tasks(CallPtr call) {
     const std::string statuses = "," + call->query("status") + ",";
     if (statuses != ",,")
         for (const StateRow& row : state_table())
-            if (statuses.find("," + std::string(row.alldata_name) + ",") != std::string::npos) filter.states.push_back(row.state);
+            if (statuses.find("," + std::string(row.alldata_name) + ",") != std::string::npos)
+                filter.states.push_back(row.state);
 
     api::AllDataPage<api::TaskView> page{.page_num = *number, .page_size = *size, .total = 0, .data = {}};
     std::string cursor;
@@ -149,11 +166,16 @@ void HttpApi::Impl::alldata_quota(CallPtr call) {
     auto body = body_of<api::AllDataQuota>(*call);
     if (!body) return call->fail(body.error());
     on_loop([self = shared_from_this(), call, body = std::move(*body)] {
-        const api::QuotaChange change{.hard = body.hard, .max_priority = body.max_priority, .max_pending = body.max_pending};
-        self->scheduler_.set_quota(body.tenant, change, call->actor, [self, call](Result<api::QuotaView> view) { self->envelope(*call, view); });
+        const api::QuotaChange change{
+            .hard = body.hard, .max_priority = body.max_priority, .max_pending = body.max_pending};
+        self->scheduler_.set_quota(
+            body.tenant, change, call->actor,
+            [self, call](Result<api::QuotaView> view) { self->envelope(*call, view); });
     });
 }
 
-void HttpApi::Impl::alldata_cluster(CallPtr call) { envelope(*call, Result<api::ClusterView>(cluster_view(call->actor))); }
+void HttpApi::Impl::alldata_cluster(CallPtr call) {
+    envelope(*call, Result<api::ClusterView>(cluster_view(call->actor)));
+}
 
 }  // namespace crater::scheduler

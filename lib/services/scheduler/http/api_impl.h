@@ -1,4 +1,5 @@
-// The parts of HttpApi: a Call is one request on its way; handlers are small functions in one file per noun, bound by operation in api.cc.
+// The parts of HttpApi: a Call is one request on its way; handlers are small functions in one file per noun,
+// bound by operation in api.cc.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,10 @@ struct Call {
     // Answers a Result: the value, or its error.
     template <class T>
     void answer(const Result<T>& result, int status = 200) const {
-        if (result) answer(*result, status);
-        else fail(result.error());
+        if (result)
+            answer(*result, status);
+        else
+            fail(result.error());
     }
 };
 using CallPtr = std::shared_ptr<const Call>;
@@ -52,7 +55,8 @@ Result<T> body_of(const Call& call) {
     return codec::read_json<T>(call.request.body.empty() ? "{}" : std::string_view(call.request.body));
 }
 // A whole number in [minimum, maximum] from the query.
-Result<std::int64_t> number_of(const Call& call, const std::string& name, std::int64_t otherwise, std::int64_t minimum, std::int64_t maximum);
+Result<std::int64_t> number_of(const Call& call, const std::string& name, std::int64_t otherwise,
+                               std::int64_t minimum, std::int64_t maximum);
 // "true" or "false"; false when absent.
 Result<bool> flag_of(const Call& call, const std::string& name);
 // Whether `sort` asks for the column downwards: "name" or "-name"; any other column is an error.
@@ -65,7 +69,9 @@ void answer_page(const Call& call, std::vector<T> items, std::string_view column
     if (!limit) return call.fail(limit.error());
     if (!descending) return call.fail(descending.error());
     const std::string cursor = call.query("cursor");
-    std::sort(items.begin(), items.end(), [&](const T& a, const T& b) { return *descending ? key_of(a) > key_of(b) : key_of(a) < key_of(b); });
+    std::sort(items.begin(), items.end(), [&](const T& a, const T& b) {
+        return *descending ? key_of(a) > key_of(b) : key_of(a) < key_of(b);
+    });
     api::Page<T> page;
     page.total = static_cast<std::int64_t>(items.size());
     for (T& item : items) {
@@ -177,7 +183,8 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     void alldata_quota(CallPtr call);
     void alldata_cluster(CallPtr call);
     void submit_document(const CallPtr& call, std::function<void(Result<api::TaskView>, bool created)> done);
-    void release(const CallPtr& call, const std::string& task_id, const std::string& reason, std::function<void(Result<api::TaskView>)> done);
+    void release(const CallPtr& call, const std::string& task_id, const std::string& reason,
+                 std::function<void(Result<api::TaskView>)> done);
     api::TaskView view_of(const JobRecord& job) const;
     template <class T>
     void envelope(const Call& call, const Result<T>& result) const;
@@ -188,7 +195,8 @@ class HttpApi::Impl : public std::enable_shared_from_this<HttpApi::Impl> {
     // ---- console.cc
     bool serve_console(const wire::HttpRequest& request, const wire::ResponderPtr& responder) const;
 
-    // Runs on the scheduler's loop; a command that arrives while the service stops is dropped there, and its responder answers 503.
+    // Runs on the scheduler's loop; a command that arrives while the service stops is dropped there, and its
+    // responder answers 503.
     void on_loop(std::function<void()> command) { loop_.post(std::move(command)); }
 
     Config config_;

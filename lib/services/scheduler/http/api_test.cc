@@ -25,9 +25,13 @@ class KeptAnswer final : public wire::Responder {
 };
 
 struct ApiWorld : TestWorld {
-    explicit ApiWorld(Config wanted = {}) : TestWorld(std::move(wanted)), metrics(wire::make_metrics()), api(config, *scheduler, *loop, time, *metrics) {}
+    explicit ApiWorld(Config wanted = {})
+        : TestWorld(std::move(wanted)),
+          metrics(wire::make_metrics()),
+          api(config, *scheduler, *loop, time, *metrics) {}
 
-    wire::HttpResponse call(const std::string& method, const std::string& target, const std::string& body = {}, const std::string& token = {}) {
+    wire::HttpResponse call(const std::string& method, const std::string& target,
+                            const std::string& body = {}, const std::string& token = {}) {
         wire::HttpRequest request;
         request.method = method;
         request.path = request.raw_path = target.substr(0, target.find('?'));
@@ -94,15 +98,19 @@ TEST(HttpApi, the_cluster_tells_who_asks_and_a_tenant_sees_totals) {
     ApiWorld world;
     world.add_agent("n1");
     std::string secret;
-    for (const auto& [name, role, tenant] : {std::tuple{"boss", Role::admin, ""}, {"ann", Role::tenant, "research"}})
-        world.scheduler->create_token({.name = name, .role = role, .tenant = tenant}, {}, [&](Result<api::TokenView> made) { secret = made->secret; });
+    for (const auto& [name, role, tenant] :
+         {std::tuple{"boss", Role::admin, ""}, {"ann", Role::tenant, "research"}})
+        world.scheduler->create_token({.name = name, .role = role, .tenant = tenant}, {},
+                                      [&](Result<api::TokenView> made) { secret = made->secret; });
     world.run();
     const auto answer = world.call("GET", "/api/v1/cluster", {}, secret);
     ASSERT_EQ(answer.status, 200) << answer.body;
     const Json view = Json::parse(answer.body);
-    EXPECT_EQ(view["you"], (Json{{"name", "ann"}, {"role", "tenant"}, {"tenant", "research"}})) << view["you"];
+    EXPECT_EQ(view["you"], (Json{{"name", "ann"}, {"role", "tenant"}, {"tenant", "research"}}))
+        << view["you"];
     EXPECT_EQ(view["resources"]["gpu"]["total"], 4);
-    EXPECT_EQ(Json::parse(world.call("GET", "/alldata/v1/cluster", {}, secret).body)["data"]["you"]["name"], "ann");
+    EXPECT_EQ(Json::parse(world.call("GET", "/alldata/v1/cluster", {}, secret).body)["data"]["you"]["name"],
+              "ann");
     EXPECT_EQ(world.call("GET", "/api/v1/nodes", {}, secret).status, 403);
 }
 
@@ -114,9 +122,10 @@ TEST(HttpApi, a_queue_takes_weights_where_its_policy_adds_terms_up) {
     const Json weights = Json::parse(world.call("GET", "/api/v1/queues/batch").body)["spec"]["weights"];
     EXPECT_EQ(weights["fit"], 4);
     EXPECT_EQ(weights["w_gpu"], 0) << "none is not the same as not given";
-    for (const auto& [body, field] : {std::pair{R"({"name": "batch", "policy": "price", "weights": {"fit": 4}})", "weights"},
-                                      {R"({"name": "batch", "policy": "spread", "weights": {"fit": 101}})", "weights.fit"},
-                                      {R"({"name": "batch", "policy": "spread", "weights": {"load": "much"}})", "weights.load"}}) {
+    for (const auto& [body, field] :
+         {std::pair{R"({"name": "batch", "policy": "price", "weights": {"fit": 4}})", "weights"},
+          {R"({"name": "batch", "policy": "spread", "weights": {"fit": 101}})", "weights.fit"},
+          {R"({"name": "batch", "policy": "spread", "weights": {"load": "much"}})", "weights.load"}}) {
         const auto answer = put(body);
         EXPECT_EQ(answer.status, 400) << answer.body;
         EXPECT_EQ(Json::parse(answer.body)["error"]["field"], field) << answer.body;
@@ -126,7 +135,9 @@ TEST(HttpApi, a_queue_takes_weights_where_its_policy_adds_terms_up) {
 TEST(HttpApi, who_asks_for_an_array_is_told_a_job_of_it) {
     ApiWorld world;
     world.add_agent("n1");
-    const auto made = world.call("POST", "/api/v1/jobs", R"({"type": "batch", "command": ["true"], "array": 2, "resources": {"cpu": {"cores": 1}}})");
+    const auto made = world.call(
+        "POST", "/api/v1/jobs",
+        R"({"type": "batch", "command": ["true"], "array": 2, "resources": {"cpu": {"cores": 1}}})");
     ASSERT_EQ(made.status, 201) << made.body;
     const std::string first = Json::parse(made.body)["job"]["id"], array = first.substr(0, first.rfind('.'));
     for (const std::string what : {"", "/why", "/events"}) {
@@ -149,20 +160,27 @@ TEST(HttpApi, lists_are_filtered_sorted_and_paged_or_say_what_they_cannot) {
     EXPECT_EQ(names("/api/v1/nodes?name=gpu&sort=-name&limit=2"), "gpu-3 gpu-2 ");
     const Json page = Json::parse(world.call("GET", "/api/v1/nodes?name=gpu&sort=-name&limit=2").body);
     EXPECT_EQ(page["total"], 3);
-    EXPECT_EQ(names("/api/v1/nodes?name=gpu&sort=-name&limit=2&cursor=" + page["next"].get<std::string>()), "gpu-1 ");
+    EXPECT_EQ(names("/api/v1/nodes?name=gpu&sort=-name&limit=2&cursor=" + page["next"].get<std::string>()),
+              "gpu-1 ");
     EXPECT_EQ(names("/api/v1/nodes?name=none"), "");
     EXPECT_EQ(Json::parse(world.call("GET", "/api/v1/nodes?sort=cards").body)["error"]["field"], "sort");
 
     const Json queues = Json::parse(world.call("GET", "/api/v1/queues?limit=2").body);
     EXPECT_EQ(queues["items"].size(), 2u);
     EXPECT_EQ(queues["total"], 3);
-    EXPECT_EQ(Json::parse(world.call("GET", "/api/v1/queues?cursor=" + queues["next"].get<std::string>()).body)["items"].size(), 1u);
+    EXPECT_EQ(
+        Json::parse(
+            world.call("GET", "/api/v1/queues?cursor=" + queues["next"].get<std::string>()).body)["items"]
+            .size(),
+        1u);
     EXPECT_EQ(world.call("GET", "/api/v1/tenants?sort=-path").status, 200);
     EXPECT_EQ(world.call("GET", "/api/v1/tokens?sort=secret").status, 400);
 
     const std::string job = world.submit(gpu_job());
     EXPECT_EQ(world.call("GET", "/api/v1/jobs/" + job + "/metrics?metric=gpu-memory").status, 200);
-    EXPECT_EQ(Json::parse(world.call("GET", "/api/v1/jobs/" + job + "/metrics?metric=heat").body)["error"]["field"], "metric");
+    EXPECT_EQ(
+        Json::parse(world.call("GET", "/api/v1/jobs/" + job + "/metrics?metric=heat").body)["error"]["field"],
+        "metric");
 }
 
 TEST(HttpApi, labels_of_a_topology_are_for_people) {
@@ -181,12 +199,15 @@ TEST(HttpApi, the_console_is_where_its_relative_assets_are_found) {
     Config config;
     config.path_prefix = "/portal/crater";
     ApiWorld world(config);
-    const auto location = [&](const std::string& path) { return ApiWorld::header(world.call("GET", path), "Location"); };
+    const auto location = [&](const std::string& path) {
+        return ApiWorld::header(world.call("GET", path), "Location");
+    };
     EXPECT_EQ(location("/portal/crater"), "crater/");
     EXPECT_EQ(location("/portal/crater/dashboard/"), "../dashboard");
     EXPECT_EQ(location("/dashboard/"), "../dashboard");
     EXPECT_EQ(world.call("GET", "/portal/crater").status, 308);
-    for (const char* path : {"/", "/dashboard", "/portal/crater/", "/portal/crater/dashboard", "/portal/crater/api/v1/cluster", "/api/v1/cluster"})
+    for (const char* path : {"/", "/dashboard", "/portal/crater/", "/portal/crater/dashboard",
+                             "/portal/crater/api/v1/cluster", "/api/v1/cluster"})
         EXPECT_EQ(world.call("GET", path).status, 200) << path;
     EXPECT_EQ(world.call("GET", "/portal/crater2/api/v1/cluster").status, 404);
     EXPECT_EQ(world.call("GET", "/portal/craterapi/v1/cluster").status, 404);
@@ -196,23 +217,32 @@ TEST(HttpApi, plans_answer_alter_nothing_and_name_what_is_wrong_with_the_questio
     ApiWorld world;
     world.add_agent("n1");
     const std::string job = world.submit(gpu_job(2));
-    const auto state = Json::parse(world.call("POST", "/api/v1/plans/drain", R"({"node": "n1"})").body)["state"];
-    for (const auto& [plan, body] : {std::pair<std::string, std::string>{"preempt", R"({"job": ")" + job + R"("})"},
-                                     {"defrag", "{}"},
-                                     {"drain", R"({"node": "n1", "evict": true})"},
-                                     {"node_loss", R"({"node": "n1"})"},
-                                     {"quota", R"({"tenant": "default", "hard": {"gpu": 1}})"}}) {
+    const auto state =
+        Json::parse(world.call("POST", "/api/v1/plans/drain", R"({"node": "n1"})").body)["state"];
+    for (const auto& [plan, body] :
+         {std::pair<std::string, std::string>{"preempt", R"({"job": ")" + job + R"("})"},
+          {"defrag", "{}"},
+          {"drain", R"({"node": "n1", "evict": true})"},
+          {"node_loss", R"({"node": "n1"})"},
+          {"quota", R"({"tenant": "default", "hard": {"gpu": 1}})"}}) {
         const auto answer = world.call("POST", "/api/v1/plans/" + plan, body);
         EXPECT_EQ(answer.status, 200) << plan << ": " << answer.body;
         EXPECT_EQ(Json::parse(answer.body)["state"], state) << plan;
     }
     EXPECT_EQ(world.state(job), State::running);
-    for (const auto& [plan, body, field] : {std::tuple{"preempt", "{}", "job"}, {"preempt", R"({"job": "nobody"})", "job"}, {"drain", "{}", "node"},
-                                            {"drain", R"({"node": "n2"})", "node"}, {"node_loss", R"({"nod": "n1"})", "nod"}, {"quota", "{}", "tenant"},
-                                            {"defrag", R"({"max_moves": 0})", "max_moves"}, {"defrag", R"({"job": "nobody"})", "job"}}) {
+    for (const auto& [plan, body, field] : {std::tuple{"preempt", "{}", "job"},
+                                            {"preempt", R"({"job": "nobody"})", "job"},
+                                            {"drain", "{}", "node"},
+                                            {"drain", R"({"node": "n2"})", "node"},
+                                            {"node_loss", R"({"nod": "n1"})", "nod"},
+                                            {"quota", "{}", "tenant"},
+                                            {"defrag", R"({"max_moves": 0})", "max_moves"},
+                                            {"defrag", R"({"job": "nobody"})", "job"}}) {
         const auto answer = world.call("POST", std::string("/api/v1/plans/") + plan, body);
-        EXPECT_TRUE(answer.status == 400 || answer.status == 404) << plan << " " << body << ": " << answer.body;
-        EXPECT_EQ(Json::parse(answer.body)["error"]["field"], field) << plan << " " << body << ": " << answer.body;
+        EXPECT_TRUE(answer.status == 400 || answer.status == 404)
+            << plan << " " << body << ": " << answer.body;
+        EXPECT_EQ(Json::parse(answer.body)["error"]["field"], field)
+            << plan << " " << body << ": " << answer.body;
     }
     const auto why = world.call("GET", "/api/v1/jobs/" + job + "/why?nodes=perhaps");
     EXPECT_EQ(why.status, 400);

@@ -17,7 +17,8 @@ void HttpApi::Impl::plan_submit(CallPtr call) {
 
 void HttpApi::Impl::suppose(CallPtr call, engine::Supposed supposed) {
     on_loop([self = shared_from_this(), call, supposed = std::move(supposed)] {
-        self->scheduler_.what_if(supposed, call->actor, [call](Result<engine::WhatIf> answer) { call->answer(answer); });
+        self->scheduler_.what_if(supposed, call->actor,
+                                 [call](Result<engine::WhatIf> answer) { call->answer(answer); });
     });
 }
 
@@ -62,7 +63,8 @@ void HttpApi::Impl::defrag(CallPtr call) {
     auto request = body_of<api::DefragRequest>(*call);
     if (!request) return call->fail(request.error());
     on_loop([self = shared_from_this(), call, request = std::move(*request)] {
-        self->scheduler_.defrag(request, call->actor, [call](Result<api::DefragStarted> started) { call->answer(started); });
+        self->scheduler_.defrag(request, call->actor,
+                                [call](Result<api::DefragStarted> started) { call->answer(started); });
     });
 }
 

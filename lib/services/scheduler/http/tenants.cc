@@ -5,9 +5,17 @@ namespace crater::scheduler {
 namespace {
 
 api::TokenView view_of_token(const Token& token) {
-    return {.id = token.id, .name = token.name, .tenant = token.tenant, .secret = {}, .role = token.role, .created = token.created, .expires = token.expires};
+    return {.id = token.id,
+            .name = token.name,
+            .tenant = token.tenant,
+            .secret = {},
+            .role = token.role,
+            .created = token.created,
+            .expires = token.expires};
 }
-Error not_yours(const std::string& tenant) { return {Code::forbidden, "the tenant " + tenant + " is not yours", "tenant", ""}; }
+Error not_yours(const std::string& tenant) {
+    return {Code::forbidden, "the tenant " + tenant + " is not yours", "tenant", ""};
+}
 
 }  // namespace
 
@@ -31,10 +39,13 @@ void HttpApi::Impl::put_tenant(CallPtr call) {
     const std::string& path = call->parameter("path");
     if (!tenant) return call->fail(tenant.error());
     if (!tenant->path.empty() && tenant->path != path)
-        return call->fail({Code::invalid, "\"" + tenant->path + "\" is not the tenant of the path, \"" + path + "\"", "path", ""});
+        return call->fail({Code::invalid,
+                           "\"" + tenant->path + "\" is not the tenant of the path, \"" + path + "\"", "path",
+                           ""});
     if (auto valid = check_tenant(path, "path"); !valid) return call->fail(valid.error());
     on_loop([self = shared_from_this(), call, path, tenant = std::move(*tenant)] {
-        const api::QuotaChange change{.hard = tenant.hard, .max_priority = tenant.max_priority, .max_pending = tenant.max_pending};
+        const api::QuotaChange change{
+            .hard = tenant.hard, .max_priority = tenant.max_priority, .max_pending = tenant.max_pending};
         self->scheduler_.set_quota(path, change, call->actor, [call, path](Result<api::QuotaView> view) {
             if (!view) return call->fail(view.error());
             call->answer(Tenant{path, view->hard, view->max_priority, view->max_pending});
@@ -46,16 +57,20 @@ void HttpApi::Impl::get_quota(CallPtr call) {
     const std::string& tenant = call->parameter("tenant");
     if (!may_see(call->actor, tenant)) return call->fail(not_yours(tenant));
     auto quota = scheduler_.read().quota(tenant);
-    if (!quota) return call->fail({Code::not_found, "there is no tenant \"" + tenant + "\"", "tenant", "GET /api/v1/tenants lists them"});
+    if (!quota)
+        return call->fail({Code::not_found, "there is no tenant \"" + tenant + "\"", "tenant",
+                           "GET /api/v1/tenants lists them"});
     call->answer(*quota);
 }
 
 void HttpApi::Impl::put_quota(CallPtr call) {
     auto change = body_of<api::QuotaChange>(*call);
     if (!change) return call->fail(change.error());
-    if (auto valid = check_tenant(call->parameter("tenant"), "tenant"); !valid) return call->fail(valid.error());
+    if (auto valid = check_tenant(call->parameter("tenant"), "tenant"); !valid)
+        return call->fail(valid.error());
     on_loop([self = shared_from_this(), call, change = std::move(*change)] {
-        self->scheduler_.set_quota(call->parameter("tenant"), change, call->actor, [call](Result<api::QuotaView> view) { call->answer(view); });
+        self->scheduler_.set_quota(call->parameter("tenant"), change, call->actor,
+                                   [call](Result<api::QuotaView> view) { call->answer(view); });
     });
 }
 
@@ -72,16 +87,19 @@ void HttpApi::Impl::create_token(CallPtr call) {
     if (wanted->role == Role::tenant) {
         if (auto valid = check_tenant(wanted->tenant, "tenant"); !valid) return call->fail(valid.error());
     } else if (!wanted->tenant.empty()) {
-        return call->fail({Code::invalid, "only a token of the role tenant has a tenant", "tenant", "leave it out, or role: tenant"});
+        return call->fail({Code::invalid, "only a token of the role tenant has a tenant", "tenant",
+                           "leave it out, or role: tenant"});
     }
     on_loop([self = shared_from_this(), call, wanted = std::move(*wanted)] {
-        self->scheduler_.create_token(wanted, call->actor, [call](Result<api::TokenView> made) { call->answer(made, 201); });
+        self->scheduler_.create_token(wanted, call->actor,
+                                      [call](Result<api::TokenView> made) { call->answer(made, 201); });
     });
 }
 
 void HttpApi::Impl::revoke_token(CallPtr call) {
     on_loop([self = shared_from_this(), call] {
-        self->scheduler_.revoke_token(call->parameter("id"), call->actor, [call](Result<api::TokenView> gone) { call->answer(gone); });
+        self->scheduler_.revoke_token(call->parameter("id"), call->actor,
+                                      [call](Result<api::TokenView> gone) { call->answer(gone); });
     });
 }
 

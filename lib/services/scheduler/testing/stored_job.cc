@@ -17,7 +17,8 @@ Result<StoredJob> stored_job(std::string_view value) {
 
 Result<StoredJobFacts> stored_job_facts(std::string_view value) {
     CRATER_TRY(stored, stored_object<StoredSpec>(value));
-    return StoredJobFacts{std::move(stored.tenant), std::move(stored.queue), std::make_shared<const JobSpec>(std::move(stored.spec))};
+    return StoredJobFacts{std::move(stored.tenant), std::move(stored.queue),
+                          std::make_shared<const JobSpec>(std::move(stored.spec))};
 }
 
 Result<NodeInventory> stored_node(std::string_view value) { return stored_object<NodeInventory>(value); }

@@ -1,5 +1,6 @@
-// Requests for work in every document that Crater takes, turned into one JobSpec: the job file (SPEC 10.5), AllData's training document and
-// the portal form (SPEC 10.1). Units are converted here, once. Pure functions.
+// Requests for work in every document that Crater takes, turned into one JobSpec: the job file (SPEC 10.5),
+// AllData's training document and the portal form (SPEC 10.1). Units are converted here, once. Pure
+// functions.
 #pragma once
 
 #include <map>
@@ -27,12 +28,14 @@ struct ScheduleRequest {
     std::string canonical;  // of the document: the same id with another text is a conflict
 };
 
-// A job file as YAML or JSON text; `base_dir` resolves a relative working_dir (CLI only; empty refuses relative ones).
+// A job file as YAML or JSON text; `base_dir` resolves a relative working_dir (CLI only; empty refuses
+// relative ones).
 Result<JobSpec> read_job_file(std::string_view text, std::string_view base_dir = {});
 Result<JobSpec> read_job(const nlohmann::json& tree);
 // Either AllData document, told apart by `resource_requirements` or `resources`.
 Result<ScheduleRequest> read_schedule(std::string_view json, const Templates& templates);
-// Sense beyond types: ids, names, ranges, contradictions (a fraction with exclusive, tasks with array, ...). All documents pass through it.
+// Sense beyond types: ids, names, ranges, contradictions (a fraction with exclusive, tasks with array, ...).
+// All documents pass through it.
 Result<void> validate(const JobSpec& spec);
 // A copy with the values of secret environment keys replaced by "***". SPEC 10.4.
 JobSpec masked(const JobSpec& spec);

@@ -1,5 +1,5 @@
-// The REST surface of the scheduler, declared once (routes.cc): path, roles, parameters, schemas. Handlers are bound by `operation` in
-// services/scheduler; a test proves that each has one. SPEC 10.4.
+// The REST surface of the scheduler, declared once (routes.cc): path, roles, parameters, schemas. Handlers
+// are bound by `operation` in services/scheduler; a test proves that each has one. SPEC 10.4.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
-// What the API answers. Each view is described once (base/describe.h): the description makes the JSON, the OpenAPI schema, the console's
-// generated TypeScript client, and is what the CLI reads back. Units are in the names. No logic here.
+// What the API answers. Each view is described once (base/describe.h): the description makes the JSON, the
+// OpenAPI schema, the console's generated TypeScript client, and is what the CLI reads back. Units are in the
+// names. No logic here.
 #pragma once
 
 #include <map>
@@ -47,7 +48,8 @@ struct JobRow {
     std::int64_t preemptions = 0;
     bool preemptible = false, simulated = false;
     std::string enforcement;  // "advisory" when a limit is not held; absent while it is enforced
-    std::optional<engine::StartEstimate> estimate;  // while it waits: of a job alone, and of lists that ask for it
+    // while it waits: of a job alone, and of lists that ask for it
+    std::optional<engine::StartEstimate> estimate;
 };
 template <class V>
 void describe(V& v, JobRow& j) {
@@ -92,10 +94,10 @@ struct JobView {
     JobRow job;
     JobSpec spec;  // secrets masked
     std::vector<TaskStatus> tasks;
-    std::vector<StateChange> timeline;            // oldest first
+    std::vector<StateChange> timeline;              // oldest first
     std::optional<engine::DecisionTrace> decision;  // of the last placement
-    std::vector<std::string> notes;               // what was filled in at submit, what is kept without effect
-    std::string no_estimate;                      // while it waits: why nobody knows when it will start
+    std::vector<std::string> notes;  // what was filled in at submit, what is kept without effect
+    std::string no_estimate;         // while it waits: why nobody knows when it will start
 };
 template <class V>
 void describe(V& v, JobView& j) {
@@ -259,7 +261,7 @@ void describe(V& v, TopologyView& t) {
 struct QueueView {
     QueueSpec spec;
     std::int64_t waiting = 0, running = 0;
-    Instant oldest;          // submit time of the oldest waiting job
+    Instant oldest;                                     // submit time of the oldest waiting job
     double wait_p50_seconds = 0, wait_p95_seconds = 0;  // of the last 1,000 starts
 };
 template <class V>
@@ -295,7 +297,8 @@ struct QuotaChange {
 template <class V>
 void describe(V& v, QuotaChange& q) {
     v.field("hard", q.hard, "Hard quota.");
-    v.field("max_priority", q.max_priority, "Highest priority its jobs may ask for.", {.minimum = 0, .maximum = 1000});
+    v.field("max_priority", q.max_priority, "Highest priority its jobs may ask for.",
+            {.minimum = 0, .maximum = 1000});
     v.field("max_pending", q.max_pending, "Most jobs waiting at once.", {.minimum = 0, .maximum = 1e9});
 }
 
@@ -311,7 +314,9 @@ void describe(V& v, Problem& p) {
     v.field("text", p.text, "In words.");
     v.field("since", p.since, "Since when.");
 }
-struct NodeCounts { std::int64_t up = 0, draining = 0, lost = 0, simulated = 0; };
+struct NodeCounts {
+    std::int64_t up = 0, draining = 0, lost = 0, simulated = 0;
+};
 template <class V>
 void describe(V& v, NodeCounts& n) {
     v.field("up", n.up, "Up.");
@@ -342,8 +347,8 @@ struct ClusterView {
     std::vector<QueueView> queues;
     std::vector<Problem> problems;
     std::uint64_t revision = 0;
-    std::string state_hash;      // hexadecimal, of the engine at `revision`
-    bool state_hash_verified = true;  // at the last start the rebuilt state had the stored hash
+    std::string state_hash;                // hexadecimal, of the engine at `revision`
+    bool state_hash_verified = true;       // at the last start the rebuilt state had the stored hash
     std::uint64_t recovered_revision = 0;  // what the last start found in the store
     std::string recovered_state_hash;      // and rebuilt from it
     Instant now;
@@ -364,9 +369,11 @@ void describe(V& v, ClusterView& c) {
     v.field("problems", c.problems, "What is wrong now.");
     v.field("revision", c.revision, "Committed revision this answer shows.");
     v.field("state_hash", c.state_hash, "Hash of the scheduler's state at that revision.");
-    v.field("state_hash_verified", c.state_hash_verified, "Whether the state rebuilt at the last start had the stored hash.");
+    v.field("state_hash_verified", c.state_hash_verified,
+            "Whether the state rebuilt at the last start had the stored hash.");
     v.field("recovered_revision", c.recovered_revision, "Revision that the last start found in the store.");
-    v.field("recovered_state_hash", c.recovered_state_hash, "Hash of the state that it rebuilt from that revision.");
+    v.field("recovered_state_hash", c.recovered_state_hash,
+            "Hash of the state that it rebuilt from that revision.");
     v.field("now", c.now, "The scheduler's clock.");
     v.field("you", c.you, "Whose token asked.");
 }
@@ -442,7 +449,9 @@ void describe(V& v, PluginView& p) {
     v.field("version", p.version, "Its version.");
     v.field("description", p.description, "What it is for, in its own words.");
     v.field("file", p.file, "Where it was loaded from.");
-    v.field("state", p.state, "loading, active, quarantined (at fault, not asked until its file changes) or refused (never worked).");
+    v.field(
+        "state", p.state,
+        "loading, active, quarantined (at fault, not asked until its file changes) or refused (never worked).");
     v.field("reason", p.reason, "Why it is not active, or why its new file is not.");
     v.field("calls", p.calls, "Decisions it was asked about.");
     v.field("late", p.late, "How often it was late.");
@@ -464,7 +473,11 @@ void describe(V& v, ReasonBody& r) {
 }
 
 // GET /jobs/{id}/metrics
-struct MetricPoint { Instant at; double cpu_cores = 0, memory_bytes = 0, read_bytes = 0, write_bytes = 0, gpu_percent = 0, gpu_memory_mib = 0; };
+struct MetricPoint {
+    Instant at;
+    double cpu_cores = 0, memory_bytes = 0, read_bytes = 0, write_bytes = 0, gpu_percent = 0,
+           gpu_memory_mib = 0;
+};
 template <class V>
 void describe(V& v, MetricPoint& m) {
     v.field("at", m.at, "When.");
@@ -475,15 +488,22 @@ void describe(V& v, MetricPoint& m) {
     v.field("gpu_percent", m.gpu_percent, "GPU use.");
     v.field("gpu_memory_mib", m.gpu_memory_mib, "GPU memory used in MiB.");
 }
-struct TaskSeries { std::int64_t task = 0; std::vector<MetricPoint> points; };
+struct TaskSeries {
+    std::int64_t task = 0;
+    std::vector<MetricPoint> points;
+};
 template <class V>
 void describe(V& v, TaskSeries& t) {
     v.field("task", t.task, "Task.");
     v.field("points", t.points, "Oldest first.");
 }
-struct JobMetrics { std::vector<TaskSeries> series; };
+struct JobMetrics {
+    std::vector<TaskSeries> series;
+};
 template <class V>
-void describe(V& v, JobMetrics& j) { v.field("series", j.series, "One per task."); }
+void describe(V& v, JobMetrics& j) {
+    v.field("series", j.series, "One per task.");
+}
 
 // POST /plans/submit: would this fit now?
 struct FitView {
@@ -502,40 +522,61 @@ void describe(V& v, FitView& f) {
     v.field("nodes", f.nodes, "Where it would go.");
     v.field("decision", f.decision, "Candidates and rejections.");
     v.field("notes", f.notes, "What would be filled in.");
-    v.field("plan", f.plan, "Where it would go, who would be stopped for it and at what cost, or why it would wait and what would start it.");
+    v.field(
+        "plan", f.plan,
+        "Where it would go, who would be stopped for it and at what cost, or why it would wait and what would start it.");
 }
 
 // POST /plans/{preempt|defrag|drain|quota|node_loss}: what is supposed; engine::WhatIf answers.
-struct PreemptPlan { std::string job; };
+struct PreemptPlan {
+    std::string job;
+};
 template <class V>
 void describe(V& v, PreemptPlan& p) {
-    v.field("job", p.job, "A job that waits: who would be stopped for it; one that runs: what stopping it costs, and who would start then.", {.required = true});
+    v.field(
+        "job", p.job,
+        "A job that waits: who would be stopped for it; one that runs: what stopping it costs, and who would start then.",
+        {.required = true});
 }
-struct DefragRequest { std::string job; std::int64_t max_moves = 10; };
+struct DefragRequest {
+    std::string job;
+    std::int64_t max_moves = 10;
+};
 template <class V>
 void describe(V& v, DefragRequest& d) {
     v.field("job", d.job, "Waiting job to make room for; absent: whatever makes what is free worth most.");
     v.field("max_moves", d.max_moves, "Most jobs that may be moved.", {.minimum = 1, .maximum = 1000});
 }
-struct DrainPlan { std::string node; bool evict = false; };
+struct DrainPlan {
+    std::string node;
+    bool evict = false;
+};
 template <class V>
 void describe(V& v, DrainPlan& d) {
     v.field("node", d.node, "Node that takes no new work.", {.required = true});
     v.field("evict", d.evict, "Stop what runs there, too.");
 }
-struct NodeLossPlan { std::string node; };
+struct NodeLossPlan {
+    std::string node;
+};
 template <class V>
 void describe(V& v, NodeLossPlan& n) {
     v.field("node", n.node, "Node that is lost.", {.required = true});
 }
-struct QuotaPlan { std::string tenant; Quota hard; };
+struct QuotaPlan {
+    std::string tenant;
+    Quota hard;
+};
 template <class V>
 void describe(V& v, QuotaPlan& q) {
     v.field("tenant", q.tenant, "Whose.", {.required = true});
     v.field("hard", q.hard, "Caps that would change; the others stay.");
 }
 // POST /defrag
-struct DefragStarted { engine::WhatIf plan; std::vector<std::string> moving; };
+struct DefragStarted {
+    engine::WhatIf plan;
+    std::vector<std::string> moving;
+};
 template <class V>
 void describe(V& v, DefragStarted& d) {
     v.field("plan", d.plan, "What is done.");
@@ -569,7 +610,10 @@ struct TaskView {
 template <class V>
 void describe(V& v, TaskView& t) {
     v.field("task_id", t.task_id, "The caller's id.", {.required = true});
-    v.field("status", t.status, "queued, scheduled, preparing, running, preempted, finished, failed, cancelled, evicted, lost or rejected.", {.required = true});
+    v.field(
+        "status", t.status,
+        "queued, scheduled, preparing, running, preempted, finished, failed, cancelled, evicted, lost or rejected.",
+        {.required = true});
     v.field("sequence", t.sequence, "Number of this status, from 1, without gaps.");
     v.field("allocated_resources", t.allocated_resources, "What it holds.");
     v.field("reason", t.reason, "Why, as a code.");

@@ -1,5 +1,5 @@
-// What AllData sees below /alldata/v1: one envelope {success, code, msg, data, timestamp} and its paging. SPEC 7. HTTP status and `code` agree,
-// 200 is success. No logic here.
+// What AllData sees below /alldata/v1: one envelope {success, code, msg, data, timestamp} and its paging.
+// SPEC 7. HTTP status and `code` agree, 200 is success. No logic here.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct Envelope {
     bool success = true;
     std::int64_t code = 200;
     std::string msg;
-    std::optional<T> data;        // absent in a failure
-    std::int64_t timestamp = 0;   // ms since the epoch
+    std::optional<T> data;       // absent in a failure
+    std::int64_t timestamp = 0;  // ms since the epoch
 };
 template <class V, class T>
 void describe(V& v, Envelope<T>& e) {
@@ -60,7 +60,8 @@ template <class V>
 void describe(V& v, AllDataQuota& q) {
     v.field("tenant", q.tenant, "Tenant: names joined by /.", {.required = true});
     v.field("hard", q.hard, "Hard quota.");
-    v.field("max_priority", q.max_priority, "Highest priority its jobs may ask for.", {.minimum = 0, .maximum = 1000});
+    v.field("max_priority", q.max_priority, "Highest priority its jobs may ask for.",
+            {.minimum = 0, .maximum = 1000});
     v.field("max_pending", q.max_pending, "Most jobs waiting at once.", {.minimum = 0, .maximum = 1e9});
 }
 
@@ -71,7 +72,8 @@ struct AllDataUsage {
 };
 template <class V>
 void describe(V& v, AllDataUsage& u) {
-    v.field("tenants", u.tenants, "Held now and quota, per tenant that the caller may see.", {.required = true});
+    v.field("tenants", u.tenants, "Held now and quota, per tenant that the caller may see.",
+            {.required = true});
     v.field("cluster", u.cluster, "Allocated, used, total.", {.required = true});
 }
 

@@ -1,4 +1,5 @@
-// Time, deferred work and chance as parameters. Services take these; production gives them the machine's, the simulator its own.
+// Time, deferred work and chance as parameters. Services take these; production gives them the machine's, the
+// simulator its own.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,15 @@ namespace crater {
 class Clock {
   public:
     virtual ~Clock() = default;
-    virtual Instant now() const = 0;          // wall clock; may jump
+    virtual Instant now() const = 0;            // wall clock; may jump
     virtual std::int64_t ticks_us() const = 0;  // monotonic microseconds, for measuring and deadlines
 };
 
 using Task = std::function<void()>;
 using TimerId = std::uint64_t;  // 0 = none
 
-// One loop of deferred work; a service lives on exactly one. `post` may be called from any thread, the rest from the loop.
-// Tasks run one at a time, in order of posting; timers in order of (time, creation).
+// One loop of deferred work; a service lives on exactly one. `post` may be called from any thread, the rest
+// from the loop. Tasks run one at a time, in order of posting; timers in order of (time, creation).
 class Loop {
   public:
     virtual ~Loop() = default;

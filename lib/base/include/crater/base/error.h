@@ -1,6 +1,6 @@
-// Errors of the outside world (malformed input, IO, peers) and how they travel. One table maps a code to the HTTP status and
-// the CLI exit status. A code exists only because some caller acts on it; the text is for people.
-// Answers of the domain ("no room yet") are not errors, and our own mistakes abort: see CRATER_CHECK.
+// Errors of the outside world (malformed input, IO, peers) and how they travel. One table maps a code to the
+// HTTP status and the CLI exit status. A code exists only because some caller acts on it; the text is for
+// people. Answers of the domain ("no room yet") are not errors, and our own mistakes abort: see CRATER_CHECK.
 #pragma once
 
 #include <cstdint>
@@ -56,25 +56,29 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
     using Base::Base;
 };
 
-inline tl::unexpected<Error> fail(Code code, std::string message, std::string field = {}, std::string hint = {}) {
+inline tl::unexpected<Error> fail(Code code, std::string message, std::string field = {},
+                                  std::string hint = {}) {
     return tl::unexpected<Error>(Error{code, std::move(message), std::move(field), std::move(hint)});
 }
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-[[noreturn]] void check_failed(const char* file, int line, const char* condition, std::string_view detail = {});
+[[noreturn]] void check_failed(const char* file, int line, const char* condition,
+                               std::string_view detail = {});
 
 }  // namespace crater
 
 #define CRATER_CAT_(a, b) a##b
 #define CRATER_CAT(a, b) CRATER_CAT_(a, b)
 // CRATER_TRY(name, expression): name = the value, or return the error to our caller.
-#define CRATER_TRY(name, ...)                                                     \
-    auto CRATER_CAT(try_, __LINE__) = (__VA_ARGS__);                              \
+#define CRATER_TRY(name, ...)                                                                              \
+    auto CRATER_CAT(try_, __LINE__) = (__VA_ARGS__);                                                       \
     if (!CRATER_CAT(try_, __LINE__)) return ::crater::fail(std::move(CRATER_CAT(try_, __LINE__).error())); \
     auto name = *std::move(CRATER_CAT(try_, __LINE__))
 // CRATER_TRY_VOID(expression): return the error of a Result<void> to our caller.
 #define CRATER_TRY_VOID(...) \
     if (auto try_void_ = (__VA_ARGS__); !try_void_) return ::crater::fail(std::move(try_void_.error()))
 // Our own invariant: aborts with the place and the condition, in release builds too.
-#define CRATER_CHECK(condition, ...) \
-    (__builtin_expect(!!(condition), 1) ? (void)0 : ::crater::check_failed(__FILE__, __LINE__, #condition __VA_OPT__(, ) __VA_ARGS__))
+#define CRATER_CHECK(condition, ...)    \
+    (__builtin_expect(!!(condition), 1) \
+         ? (void)0                      \
+         : ::crater::check_failed(__FILE__, __LINE__, #condition __VA_OPT__(, ) __VA_ARGS__))

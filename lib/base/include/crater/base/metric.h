@@ -1,5 +1,6 @@
-// Metrics: a definition is one constexpr row in its owner's metrics.h and serves /metrics, the docs and the console's legends.
-// The registry behind it lives in wire (prometheus-cpp); services see only this interface. Thread-safe.
+// Metrics: a definition is one constexpr row in its owner's metrics.h and serves /metrics, the docs and the
+// console's legends. The registry behind it lives in wire (prometheus-cpp); services see only this interface.
+// Thread-safe.
 #pragma once
 
 #include <span>
@@ -15,8 +16,8 @@ struct MetricDef {
     std::string_view name;  // crater_..., the unit last
     MetricKind kind;
     std::string_view help;
-    std::string_view labels = {};               // names separated by spaces
-    std::string_view buckets = {};              // histograms: upper bounds separated by spaces
+    std::string_view labels = {};   // names separated by spaces
+    std::string_view buckets = {};  // histograms: upper bounds separated by spaces
 };
 
 class Metrics {

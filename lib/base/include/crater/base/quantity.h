@@ -1,6 +1,6 @@
-// Amounts of resources, each unit a type of its own so that a MiB cannot be added to a millicore. Whole numbers only.
-// Text is converted once, at the edge, by the parse_* functions; they refuse negatives, NaN, overflow and unknown units with
-// a message that says what is allowed. Units and rounding follow SPEC 1.
+// Amounts of resources, each unit a type of its own so that a MiB cannot be added to a millicore. Whole
+// numbers only. Text is converted once, at the edge, by the parse_* functions; they refuse negatives, NaN,
+// overflow and unknown units with a message that says what is allowed. Units and rounding follow SPEC 1.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,14 @@ struct Quantity {
     constexpr Quantity operator+(Quantity o) const { return Quantity(value + o.value); }
     constexpr Quantity operator-(Quantity o) const { return Quantity(value - o.value); }
     constexpr Quantity operator*(std::int64_t n) const { return Quantity(value * n); }
-    constexpr Quantity& operator+=(Quantity o) { value += o.value; return *this; }
-    constexpr Quantity& operator-=(Quantity o) { value -= o.value; return *this; }
+    constexpr Quantity& operator+=(Quantity o) {
+        value += o.value;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity o) {
+        value -= o.value;
+        return *this;
+    }
     constexpr explicit operator bool() const { return value != 0; }
 };
 
@@ -47,15 +53,18 @@ struct Instant {
     constexpr explicit operator bool() const { return ms != 0; }
 };
 
-// "40Gi", "40GiB", "512MB", "1.5T", "1048576"; a bare number counts bytes. Units in any case; fractions of a byte round up.
+// "40Gi", "40GiB", "512MB", "1.5T", "1048576"; a bare number counts bytes. Units in any case; fractions of a
+// byte round up.
 Result<Bytes> parse_bytes(std::string_view text);
-// GPU memory, in MiB rounded up: "16Gi", "16G" and "16GB" (all 16 GiB: the exception of SPEC 1); a bare number counts MiB.
+// GPU memory, in MiB rounded up: "16Gi", "16G" and "16GB" (all 16 GiB: the exception of SPEC 1); a bare
+// number counts MiB.
 Result<Mebibytes> parse_gpu_memory(std::string_view text);
 // Cores of a request: "8", "0.5" (step 0.1), "500m".
 Result<MilliCpu> parse_cpu(std::string_view text);
 // Cards of a request: "4", "0.5" (fractions only below 1, step 0.1), "500m".
 Result<MilliGpu> parse_gpu(std::string_view text);
-// The same rules for amounts that came another way. Totals and measurements (1.5 cards used) need not follow them.
+// The same rules for amounts that came another way. Totals and measurements (1.5 cards used) need not follow
+// them.
 Result<void> check_request(MilliCpu cores, std::string_view field = {});
 Result<void> check_request(MilliGpu cards, std::string_view field = {});
 // Cores or cards to a thousandth: "1.234", "500m".

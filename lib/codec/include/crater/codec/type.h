@@ -88,7 +88,9 @@ struct Type {
     void (*adopt)(void*, const std::shared_ptr<const void>&) = nullptr;
 };
 // Of lists of lists, and so on.
-inline const Type& innermost(const Type& type) { return type.element != nullptr ? innermost(*type.element) : type; }
+inline const Type& innermost(const Type& type) {
+    return type.element != nullptr ? innermost(*type.element) : type;
+}
 
 // Receives the fields of one object, in the order of its description.
 class Visitor {
@@ -203,7 +205,9 @@ consteval Type container_type() {
             return out;
         };
         type.owner = [](const void* o) -> std::shared_ptr<const void> { return as<T>(o); };
-        type.adopt = [](void* o, const std::shared_ptr<const void>& p) { as<T>(o) = std::static_pointer_cast<const E>(p); };
+        type.adopt = [](void* o, const std::shared_ptr<const void>& p) {
+            as<T>(o) = std::static_pointer_cast<const E>(p);
+        };
     } else if constexpr (Container<T>::kind == Kind::optional) {
         type.size = [](const void* o) -> std::size_t { return as<T>(o).has_value() ? 1 : 0; };
         type.clear = [](void* o) { as<T>(o).reset(); };

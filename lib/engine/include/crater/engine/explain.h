@@ -15,7 +15,7 @@ namespace crater::engine {
 
 struct ScoreTerm {
     std::string name;
-    double value = 0;   // in [0,1], higher is better
+    double value = 0;  // in [0,1], higher is better
     double weight = 0;
 };
 template <class V>
@@ -62,8 +62,8 @@ void describe(V& v, DecisionTrace& d) {
     v.field("rejections", d.rejections, "Why the other nodes could not serve.");
 }
 
-// A decision in numbers, cheap enough to keep for every placement. `Engine::words` makes the document of it; to be asked before the
-// next fact, because nodes and shapes are named by their positions.
+// A decision in numbers, cheap enough to keep for every placement. `Engine::words` makes the document of it;
+// to be asked before the next fact, because nodes and shapes are named by their positions.
 struct Trace {
     struct Mark {
         std::int32_t node = -1, level = -1;
@@ -72,7 +72,7 @@ struct Trace {
         std::int32_t filter = -1, nodes = 0;
     };
     int shape = -1;
-    std::array<Mark, 6> best{};   // the winner, then the next five; node -1 ends it
+    std::array<Mark, 6> best{};    // the winner, then the next five; node -1 ends it
     std::array<Lack, 12> lacks{};  // how many nodes lacked what; filter -1 ends it
     // Better ones that were turned down because of what would be used there.
     struct {
@@ -94,8 +94,8 @@ void describe(V& v, Holder& h) {
 }
 // One requirement against the best node for it: a bar "needs / best has".
 struct Requirement {
-    std::string name;   // "gpu_memory"
-    std::string unit;   // "MiB", "cores", "cards", "bytes", "IOPS"
+    std::string name;  // "gpu_memory"
+    std::string unit;  // "MiB", "cores", "cards", "bytes", "IOPS"
     double needs = 0, best_has = 0, best_total = 0;
     std::string best_node;
     std::int64_t nodes_short = 0;  // nodes that lack it now
@@ -123,7 +123,8 @@ void describe(V& v, NodeVerdict& n) {
     v.field("filter", n.filter, "First thing missing; absent when it fits.");
     v.field("detail", n.detail, "In words.");
 }
-// When a waiting job will start: half of the futures that run times allow start it by p50, nine in ten by p90.
+// When a waiting job will start: half of the futures that run times allow start it by p50, nine in ten by
+// p90.
 struct StartEstimate {
     Instant p50, p90;
     std::string basis;  // where the run times it rests on come from, in words
@@ -156,22 +157,25 @@ struct WhyQuestion {
     bool nodes = false;     // node by node: as long as the cluster is large
     bool changes = true;    // what would start it now, as far as the search is short
     bool thorough = false;  // search for changes to the end, or nearly: a tenth of a second and more
-    bool estimate = true;   // when it will start: for the first asked in a while, a simulation of all that wait
+    // when it will start: for the first asked in a while, a simulation of all that wait
+    bool estimate = true;
 };
 struct Why {
-    std::string summary;            // one sentence a person understands
-    std::string binding;            // name of the binding requirement: gpu_memory, gpu_count, quota, dependency, order, ...
-    std::int64_t rank = 0;          // place in its queue, from 1
+    std::string summary;  // one sentence a person understands
+    // name of the binding requirement: gpu_memory, gpu_count, quota, dependency, order, ...
+    std::string binding;
+    std::int64_t rank = 0;  // place in its queue, from 1
     std::int64_t queue_length = 0;
     std::vector<Requirement> requirements;
     std::vector<Rejection> rejections;
-    std::vector<Holder> holders;    // who holds what is missing, largest first, at most 10
-    std::vector<NodeVerdict> nodes; // node by node, at most 1,000
-    std::int64_t fitting = 0;       // nodes that would take one of its tasks now
+    std::vector<Holder> holders;     // who holds what is missing, largest first, at most 10
+    std::vector<NodeVerdict> nodes;  // node by node, at most 1,000
+    std::int64_t fitting = 0;        // nodes that would take one of its tasks now
     std::optional<StartEstimate> estimate;
-    std::string no_estimate;        // why there is none
-    std::vector<Change> changes;    // at most one of each kind
-    bool more_changes = false;      // the search ended before all kinds were tried to the end; a thorough question goes on
+    std::string no_estimate;      // why there is none
+    std::vector<Change> changes;  // at most one of each kind
+    // the search ended before all kinds were tried to the end; a thorough question goes on
+    bool more_changes = false;
 };
 template <class V>
 void describe(V& v, Why& w) {
@@ -187,16 +191,17 @@ void describe(V& v, Why& w) {
     v.field("no_estimate", w.no_estimate, "Why that is unknown.");
     v.field("fitting", w.fitting, "Nodes that would take one of its tasks now.");
     v.field("changes", w.changes, "The smallest change of each kind that would start it now.");
-    v.field("more_changes", w.more_changes, "Not all kinds of change were tried to the end; ask with thorough=true.");
+    v.field("more_changes", w.more_changes,
+            "Not all kinds of change were tried to the end; ask with thorough=true.");
 }
 
 struct FreeSlice {
     std::string model;
     bool simulated = false;
-    std::int64_t whole_cards = 0;   // free whole cards in all
+    std::int64_t whole_cards = 0;  // free whole cards in all
     std::int64_t cards_on_one_node = 0;
-    Mebibytes largest;              // largest free slice on one card
-    std::string node;               // where that is
+    Mebibytes largest;  // largest free slice on one card
+    std::string node;   // where that is
 };
 template <class V>
 void describe(V& v, FreeSlice& f) {

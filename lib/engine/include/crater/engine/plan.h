@@ -1,5 +1,5 @@
-// What would happen: plans that are only asked about. The engine tries them on its books and takes everything back, so that its state
-// is the same before and after.
+// What would happen: plans that are only asked about. The engine tries them on its books and takes everything
+// back, so that its state is the same before and after.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,41 @@ struct EngineJob;
 
 // Which jobs may be moved, and how many, so that what is free lies together.
 struct DefragOptions {
-    std::string job;             // that shall start; empty: what is free shall be worth more
+    std::string job;  // that shall start; empty: what is free shall be worth more
     std::int64_t max_moves = 10;
 };
 
 // What is supposed to happen.
-struct SupposeSubmit { const EngineJob* job; };       // admitted; asked about while the call lasts
-struct SupposePreempt { std::string job; };           // it makes room for itself, or, if it runs, is stopped
-struct SupposeDrain { std::string node; bool evict = false; };
-struct SupposeLoss { std::string node; };
-struct SupposeQuota { Tenant tenant; };
-struct SupposeDefrag { DefragOptions options; };
-using Supposed = std::variant<SupposeSubmit, SupposePreempt, SupposeDrain, SupposeLoss, SupposeQuota, SupposeDefrag>;
+// clang-format off: a row a question
+struct SupposeSubmit {
+    const EngineJob* job;
+};  // admitted; asked about while the call lasts
+struct SupposePreempt {
+    std::string job;
+};  // it makes room for itself, or, if it runs, is stopped
+struct SupposeDrain {
+    std::string node;
+    bool evict = false;
+};
+struct SupposeLoss {
+    std::string node;
+};
+struct SupposeQuota {
+    Tenant tenant;
+};
+struct SupposeDefrag {
+    DefragOptions options;
+};
+// clang-format on
+using Supposed =
+    std::variant<SupposeSubmit, SupposePreempt, SupposeDrain, SupposeLoss, SupposeQuota, SupposeDefrag>;
 
 // What a plan does to one job.
 enum class Effect { starts, waits, stops, moves, keeps, waits_longer };
 inline std::span<const EnumName<Effect>> enum_names(Effect) {
-    static constexpr EnumName<Effect> names[] = {{Effect::starts, "starts"}, {Effect::waits, "waits"},  {Effect::stops, "stops"},
-                                                 {Effect::moves, "moves"},   {Effect::keeps, "keeps"}, {Effect::waits_longer, "waits_longer"}};
+    static constexpr EnumName<Effect> names[] = {
+        {Effect::starts, "starts"}, {Effect::waits, "waits"}, {Effect::stops, "stops"},
+        {Effect::moves, "moves"},   {Effect::keeps, "keeps"}, {Effect::waits_longer, "waits_longer"}};
     return names;
 }
 struct JobEffect {
@@ -49,13 +66,15 @@ void describe(V& v, JobEffect& e) {
     v.field("effect", e.effect, "What happens to it.");
     v.field("from", e.from, "Nodes it leaves.");
     v.field("to", e.to, "Nodes it would go to.");
-    v.field("lost_gpu_seconds", e.lost_gpu_seconds, "Work since its last checkpoint and its restart, in GPU-seconds.");
+    v.field("lost_gpu_seconds", e.lost_gpu_seconds,
+            "Work since its last checkpoint and its restart, in GPU-seconds.");
     v.field("detail", e.detail, "In words.");
 }
 
 struct WhatIf {
-    std::string summary;          // one sentence
-    bool possible = false;        // the job would start, everybody would find a place, the plan is worth its cost
+    std::string summary;  // one sentence
+    // the job would start, everybody would find a place, the plan is worth its cost
+    bool possible = false;
     std::vector<JobEffect> jobs;  // in the order of the decisions; at most effects_shown
     std::int64_t affected = 0;    // jobs in all
     double lost_gpu_seconds = 0;  // in all

@@ -1,6 +1,6 @@
-// probe-config.yaml: what the hardware is worth, by hand or measured. SPEC 2. All that stands at the top level was written by a
-// person; `measured` belongs to `crater-probe calibrate`, which replaces that block and leaves every other line as it is.
-// By hand wins over measured, measured over nominal.
+// probe-config.yaml: what the hardware is worth, by hand or measured. SPEC 2. All that stands at the top
+// level was written by a person; `measured` belongs to `crater-probe calibrate`, which replaces that block
+// and leaves every other line as it is. By hand wins over measured, measured over nominal.
 #pragma once
 
 #include <map>
@@ -51,7 +51,9 @@ struct ProbeCpu {
     std::vector<ProbeNuma> numa_nodes;
 };
 template <class V>
-void describe(V& v, ProbeCpu& c) { v.field("numa_nodes", c.numa_nodes, "NUMA domains."); }
+void describe(V& v, ProbeCpu& c) {
+    v.field("numa_nodes", c.numa_nodes, "NUMA domains.");
+}
 
 struct ProbeDisk {
     double latency_us = 0, latency_p99_us = 0;
@@ -64,12 +66,14 @@ struct ProbeDisk {
 template <class V>
 void describe(V& v, ProbeDisk& d) {
     v.field("latency_us", d.latency_us, "Mean random-read latency.", {.minimum = 0, .maximum = 1e9});
-    v.field("latency_p99_us", d.latency_p99_us, "Random-read latency that 99 of 100 reads keep.", {.minimum = 0, .maximum = 1e9});
+    v.field("latency_p99_us", d.latency_p99_us, "Random-read latency that 99 of 100 reads keep.",
+            {.minimum = 0, .maximum = 1e9});
     v.field("iops", d.iops, "4 KiB random reads per second.");
     v.field("write_iops", d.write_iops, "4 KiB random writes per second.");
     v.field("bandwidth", d.bandwidth, "Sequential read bandwidth.");
     v.field("write_bandwidth", d.write_bandwidth, "Sequential write bandwidth.");
-    v.field("iops_stability_ratio", d.iops_stability_ratio, "min/max IOPS over the run.", {.minimum = 0, .maximum = 1});
+    v.field("iops_stability_ratio", d.iops_stability_ratio, "min/max IOPS over the run.",
+            {.minimum = 0, .maximum = 1});
     v.field("use_io_uring", d.use_io_uring, "Whether the disk should be driven with io_uring.");
 }
 
@@ -100,7 +104,8 @@ void describe(V& v, ProbeConfig& c) {
 }
 
 Result<ProbeConfig> parse_probe_config(std::string_view yaml);
-// A file; or a folder with any of probe-config.yaml, gpu_topology.yaml and cpu_topology.yaml. What does not exist is an empty config.
+// A file; or a folder with any of probe-config.yaml, gpu_topology.yaml and cpu_topology.yaml. What does not
+// exist is an empty config.
 Result<ProbeConfig> read_probe_config(const std::string& path);
 // Puts the config's values over what `inventory` says.
 void apply(const ProbeConfig& config, NodeInventory& inventory);

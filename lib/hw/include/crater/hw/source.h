@@ -1,11 +1,12 @@
-// Where knowledge of a node's hardware comes from. A source is asked for the inventory once in a while and for live samples every few
-// seconds. The machine's own source composes the parts (topology, cpu, memory, disk, network, accelerators); a simulated one is made
-// from a `simulated_nodes` document and says `simulated` in all it gives. Used from one thread.
+// Where knowledge of a node's hardware comes from. A source is asked for the inventory once in a while and
+// for live samples every few seconds. The machine's own source composes the parts (topology, cpu, memory,
+// disk, network, accelerators); a simulated one is made from a `simulated_nodes` document and says
+// `simulated` in all it gives. Used from one thread.
 #pragma once
 
-#include <span>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ class Source {
     virtual Result<NodeInventory> inventory() = 0;
     // Rates are over the time since the last call. What cannot be read is 0.
     virtual NodeSample sample(Instant now) = 0;
-    // Something that changes the inventory happened since it was last read (a card lost or back, other data in the cache).
+    // Something that changes the inventory happened since it was last read (a card lost or back, other data
+    // in the cache).
     virtual bool changed() = 0;
 };
 
@@ -31,13 +33,14 @@ struct MachineOptions {
     std::string data_path = "/";  // the folder whose disk serves tasks
     std::int64_t reserved_cores = 0;
     std::string nvml_library = "libnvidia-ml.so.1";
-    std::string cache;            // root of the cache of datasets and models; empty = none
-    std::string probe_config;     // probe-config.yaml (SPEC 2): values by hand win over measured over nominal; empty = none
+    std::string cache;  // root of the cache of datasets and models; empty = none
+    // probe-config.yaml (SPEC 2): values by hand win over measured over nominal; empty = none
+    std::string probe_config;
 };
 // This machine. Absent parts (no NVML, no NUMA) are simply absent, never an error.
 std::unique_ptr<Source> machine_source(MachineOptions options, const Clock& clock);
 
-// ---- simulated nodes: the document of `crater up --nodes FILE` ----------------------------------------------------------------
+// ---- simulated nodes: the document of `crater up --nodes FILE` --------------------------------------------
 struct SimulatedGpus {
     std::string model = "a100-pcie-40gb";
     std::int64_t count = 0;
@@ -56,7 +59,7 @@ void describe(V& v, SimulatedGpus& g) {
 struct SimulatedCpu {
     std::int64_t sockets = 1, cores = 8;  // cores of the node, each with two threads
     std::vector<std::string> features;
-    BytesPerSecond memory_bandwidth;      // per NUMA domain
+    BytesPerSecond memory_bandwidth;  // per NUMA domain
 };
 template <class V>
 void describe(V& v, SimulatedCpu& c) {
@@ -90,7 +93,8 @@ void describe(V& v, SimulatedCache& c) {
 }
 enum class SimulatedRuntime { none, process };
 inline std::span<const EnumName<SimulatedRuntime>> enum_names(SimulatedRuntime) {
-    static constexpr EnumName<SimulatedRuntime> names[] = {{SimulatedRuntime::none, "none"}, {SimulatedRuntime::process, "process"}};
+    static constexpr EnumName<SimulatedRuntime> names[] = {{SimulatedRuntime::none, "none"},
+                                                           {SimulatedRuntime::process, "process"}};
     return names;
 }
 struct SimulatedNode {
@@ -114,34 +118,40 @@ void describe(V& v, SimulatedNode& n) {
     v.field("memory", n.memory, "Memory.");
     v.field("disks", n.disks, "Disks by device name.");
     v.field("cache", n.cache, "What its cache holds.");
-    v.field("runtime", n.runtime, "none: a task occupies its slices for its duration; process: its command runs on this machine.");
+    v.field("runtime", n.runtime,
+            "none: a task occupies its slices for its duration; process: its command runs on this machine.");
 }
 struct SimulatedNodes {
     std::vector<SimulatedNode> simulated_nodes;
 };
 template <class V>
-void describe(V& v, SimulatedNodes& n) { v.field("simulated_nodes", n.simulated_nodes, "Nodes.", {.required = true}); }
+void describe(V& v, SimulatedNodes& n) {
+    v.field("simulated_nodes", n.simulated_nodes, "Nodes.", {.required = true});
+}
 
 // Ranges expanded; duplicate names, unknown GPU models (with the nearest) are errors. At most 100,000 nodes.
 Result<std::vector<SimulatedNode>> read_simulated_nodes(std::string_view yaml);
 Result<NodeInventory> simulated_inventory(const SimulatedNode& node);
 std::unique_ptr<Source> simulated_source(SimulatedNode node);
 
-// ---- known GPU models ---------------------------------------------------------------------------------------------------------
+// ---- known GPU models -------------------------------------------------------------------------------------
 struct GpuModel {
     std::string_view name;          // "a100-pcie-40gb"
     std::string_view driver_names;  // as NVML says it, separated by '|': "NVIDIA A100-PCIE-40GB"
     std::int64_t memory_mib, sm_count;
     double memory_bandwidth_gbps;
     std::string_view compute_capability;
-    std::string_view precisions;    // separated by spaces
-    std::string_view mig_profiles;  // "1g.5gb:7:4864 ...": name, most of them on a card, MiB where a listing was seen
-    std::string_view source;        // where the figures come from
+    std::string_view precisions;  // separated by spaces
+    // "1g.5gb:7:4864 ...": name, most of them on a card, MiB where a listing was seen
+    std::string_view mig_profiles;
+    std::string_view source;  // where the figures come from
 };
 std::span<const GpuModel> known_gpus();
-const GpuModel* find_gpu(std::string_view name);       // by `name`
-// What a card of the model is cut into in MIG mode; empty when it has none. Memory that no listing gives is the slots' part of the card.
+const GpuModel* find_gpu(std::string_view name);  // by `name`
+// What a card of the model is cut into in MIG mode; empty when it has none. Memory that no listing gives is
+// the slots' part of the card.
 std::vector<GpuPartition> mig_partitions(const GpuModel& model);
-std::string normalised_gpu(std::string_view driver_name);  // "NVIDIA A100-PCIE-40GB" -> "a100-pcie-40gb", also for unknown ones
+// "NVIDIA A100-PCIE-40GB" -> "a100-pcie-40gb", also for unknown ones
+std::string normalised_gpu(std::string_view driver_name);
 
 }  // namespace crater::hw

@@ -1,4 +1,5 @@
-// The exact slices of devices that one task holds on one node. Always persisted; what is here is charged, shown and enforced.
+// The exact slices of devices that one task holds on one node. Always persisted; what is here is charged,
+// shown and enforced.
 #pragma once
 
 #include <string>
@@ -12,11 +13,11 @@ namespace crater {
 struct GpuSlice {
     std::int64_t index = 0;  // the card on its node
     std::string uuid;
-    MilliGpu compute;      // 1000 = the whole card; for a memory slice its weight
-    Mebibytes memory;      // after rounding to the granularity
-    bool exclusive = false;  // whole card
-    bool capped = false;     // compute is a hard cap, not a weight
-    std::string partition;   // of a card that is cut into instances: which
+    MilliGpu compute;         // 1000 = the whole card; for a memory slice its weight
+    Mebibytes memory;         // after rounding to the granularity
+    bool exclusive = false;   // whole card
+    bool capped = false;      // compute is a hard cap, not a weight
+    std::string partition;    // of a card that is cut into instances: which
     std::int64_t start = -1;  // and its first memory slot
 };
 template <class V>

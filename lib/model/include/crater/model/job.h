@@ -15,8 +15,11 @@ namespace crater {
 
 enum class JobType { unset, training, inference, batch, interactive };
 inline std::span<const EnumName<JobType>> enum_names(JobType) {
-    static constexpr EnumName<JobType> names[] = {{JobType::unset, ""}, {JobType::training, "training"},
-        {JobType::inference, "inference"}, {JobType::batch, "batch"}, {JobType::interactive, "interactive"}};
+    static constexpr EnumName<JobType> names[] = {{JobType::unset, ""},
+                                                  {JobType::training, "training"},
+                                                  {JobType::inference, "inference"},
+                                                  {JobType::batch, "batch"},
+                                                  {JobType::interactive, "interactive"}};
     return names;
 }
 
@@ -77,11 +80,14 @@ inline std::span<const EnumName<NumaPolicy>> enum_names(NumaPolicy) {
     return names;
 }
 
-// How near the tasks of a job are to be to each other. Nodes say where they stand by the labels topology.rack and topology.spine.
+// How near the tasks of a job are to be to each other. Nodes say where they stand by the labels topology.rack
+// and topology.spine.
 enum class TopologyLevel { none, node, rack, spine };
 inline std::span<const EnumName<TopologyLevel>> enum_names(TopologyLevel) {
-    static constexpr EnumName<TopologyLevel> names[] = {{TopologyLevel::none, ""}, {TopologyLevel::node, "node"},
-        {TopologyLevel::rack, "rack"}, {TopologyLevel::spine, "spine"}};
+    static constexpr EnumName<TopologyLevel> names[] = {{TopologyLevel::none, ""},
+                                                        {TopologyLevel::node, "node"},
+                                                        {TopologyLevel::rack, "rack"},
+                                                        {TopologyLevel::spine, "spine"}};
     return names;
 }
 inline constexpr std::string_view rack_label = "topology.rack", spine_label = "topology.spine";
@@ -109,22 +115,24 @@ struct AntiAffinity {
 };
 template <class V>
 void describe(V& v, AntiAffinity& a) {
-    v.field("jobs", a.jobs, "Other jobs that share no node with it: any that carries the labels of one of these.");
+    v.field("jobs", a.jobs,
+            "Other jobs that share no node with it: any that carries the labels of one of these.");
     v.field("spread_tasks", a.spread_tasks, "Each of its tasks on another node.");
 }
 
-// What the datasets and models that a job names mean for where it goes: to the nodes that have most of them in their cache, or to those
-// alone that have all of them.
+// What the datasets and models that a job names mean for where it goes: to the nodes that have most of them
+// in their cache, or to those alone that have all of them.
 enum class DataLocality { preferred, required };
 inline std::span<const EnumName<DataLocality>> enum_names(DataLocality) {
-    static constexpr EnumName<DataLocality> names[] = {{DataLocality::preferred, "preferred"}, {DataLocality::required, "required"}};
+    static constexpr EnumName<DataLocality> names[] = {{DataLocality::preferred, "preferred"},
+                                                       {DataLocality::required, "required"}};
     return names;
 }
 
 enum class RestartPolicy { never, on_failure };
 inline std::span<const EnumName<RestartPolicy>> enum_names(RestartPolicy) {
-    static constexpr EnumName<RestartPolicy> names[] = {
-        {RestartPolicy::never, "never"}, {RestartPolicy::on_failure, "on_failure"}};
+    static constexpr EnumName<RestartPolicy> names[] = {{RestartPolicy::never, "never"},
+                                                        {RestartPolicy::on_failure, "on_failure"}};
     return names;
 }
 struct Restart {
@@ -175,7 +183,8 @@ template <class V>
 void describe(V& v, JobSpec& j) {
     v.field("name", j.name, "Name for people; any printable text up to 128 characters.");
     v.field("labels", j.labels, "Free labels.");
-    v.field("type", j.type, "Kind of work; inferred from the command when absent.", {.alias = "workload_type"});
+    v.field("type", j.type, "Kind of work; inferred from the command when absent.",
+            {.alias = "workload_type"});
     v.field("queue", j.queue, "Queue to wait in; by type when absent.");
     v.field("tenant", j.tenant, "Who pays: names joined by /.");
     v.field("priority", j.priority, "low 100, medium 500, high 700, critical 900, or 0 to 1000.");
@@ -184,29 +193,35 @@ void describe(V& v, JobSpec& j) {
     v.field("image", j.image, "Container image; needs the docker runtime.");
     v.field("command", j.command, "What runs: a list, or a string for /bin/sh -c.");
     v.field("working_dir", j.working_dir, "Absolute path the command starts in.");
-    v.field("env", j.env, "Environment; values of *TOKEN*, *SECRET*, *PASSWORD*, *KEY* are masked when shown.");
+    v.field("env", j.env,
+            "Environment; values of *TOKEN*, *SECRET*, *PASSWORD*, *KEY* are masked when shown.");
     v.field("mounts", j.mounts, "Paths to mount.");
     v.field("node", j.node, "Which nodes may serve.");
     v.field("numa_binding_policy", j.numa_binding_policy, "strict refuses cross-domain placement.");
     v.field("topology", j.topology, "How near its tasks are to each other.");
     v.field("anti_affinity", j.anti_affinity, "Which tasks share no node.");
     v.field("tolerations", j.tolerations, "Taints of nodes that do not keep it away.");
-    v.field("data_locality", j.data_locality, "preferred: it goes where most of its data is cached; required: only where all of it is.");
+    v.field("data_locality", j.data_locality,
+            "preferred: it goes where most of its data is cached; required: only where all of it is.");
     v.field("datasets", j.datasets, "Ids of datasets that it reads.");
     v.field("models", j.models, "Ids of models whose weights it loads.");
-    v.field("prefer_low_utilization", j.prefer_low_utilization, "It goes to nodes whose cards are really used least, for work that stands ready (warm pools).");
-    v.field("preemptible", j.preemptible, "Whether it may be stopped for others; the queue's default when absent.");
+    v.field("prefer_low_utilization", j.prefer_low_utilization,
+            "It goes to nodes whose cards are really used least, for work that stands ready (warm pools).");
+    v.field("preemptible", j.preemptible,
+            "Whether it may be stopped for others; the queue's default when absent.");
     v.field("grace_period", j.grace_period, "Time between SIGTERM and SIGKILL.");
     v.field("max_queue_time", j.max_queue_time, "Longest wait wanted.");
     v.field("duration", j.duration, "Expected run time; drives estimates, and is no limit.");
     v.field("time_limit", j.time_limit, "The run is ended after this.");
-    v.field("min_gpu_utilization_percent", j.min_gpu_utilization_percent, "Least GPU use expected.", {.minimum = 0, .maximum = 100});
+    v.field("min_gpu_utilization_percent", j.min_gpu_utilization_percent, "Least GPU use expected.",
+            {.minimum = 0, .maximum = 100});
     v.field("after_ok", j.after_ok, "Jobs that must finish well first.");
     v.field("after_any", j.after_any, "Jobs that must end first.");
     v.field("output", j.output, "Folder kept and listed when the job ends.");
     v.field("quota_policy", j.quota_policy, "Named set of caps the job is put under.");
     v.field("restart", j.restart, "What happens when a task fails.");
-    v.field("array", j.array, "That many independent jobs, each with its CRATER_ARRAY_INDEX from 0.", {.minimum = 0, .maximum = 10000});
+    v.field("array", j.array, "That many independent jobs, each with its CRATER_ARRAY_INDEX from 0.",
+            {.minimum = 0, .maximum = 10000});
 }
 
 struct TaskStatus {
@@ -214,8 +229,8 @@ struct TaskStatus {
     State state = State::pending;
     Reason reason = Reason::none;
     std::string detail;
-    std::int64_t attempt = 0;  // starts counted from 1; 0 = never started
-    Instant since;             // when `state` was entered
+    std::int64_t attempt = 0;              // starts counted from 1; 0 = never started
+    Instant since;                         // when `state` was entered
     std::optional<Allocation> allocation;  // held while state_row(state).holds
     std::int64_t exit_code = -1;           // of the last attempt; -1 = none yet
     Instant started, ended;                // of the last attempt

@@ -1,4 +1,5 @@
-// What a node offers (NodeInventory, reported by its agent) and how it stands (NodeStatus, kept by the scheduler). SPEC 2.
+// What a node offers (NodeInventory, reported by its agent) and how it stands (NodeStatus, kept by the
+// scheduler). SPEC 2.
 #pragma once
 
 #include <map>
@@ -10,8 +11,8 @@
 
 namespace crater {
 
-// A kind of instance that a card can be cut into (MIG profile, vNPU template). Its places are slots of the card's memory: an
-// instance covers `size` slots from one of `starts` on, and no slot is covered twice.
+// A kind of instance that a card can be cut into (MIG profile, vNPU template). Its places are slots of the
+// card's memory: an instance covers `size` slots from one of `starts` on, and no slot is covered twice.
 struct GpuPartition {
     std::string name;  // "3g.20gb"
     MilliGpu compute;
@@ -36,14 +37,15 @@ struct Gpu {
     std::int64_t numa_node = -1;
     Mebibytes memory;
     std::int64_t sm_count = 0;
-    std::string compute_capability;        // "8.0"
-    std::vector<std::string> precisions;   // tensor cores
+    std::string compute_capability;       // "8.0"
+    std::vector<std::string> precisions;  // tensor cores
     BytesPerSecond memory_bandwidth;
     std::vector<std::int64_t> nvlink_peers;  // indexes of cards with a direct NVLink
     bool healthy = true;
     std::string health_detail;
     bool mig_enabled = false;
-    std::vector<GpuPartition> partitions;  // that its agent makes for tasks; a card that has them is given out in no other way
+    // that its agent makes for tasks; a card that has them is given out in no other way
+    std::vector<GpuPartition> partitions;
 };
 template <class V>
 void describe(V& v, Gpu& g) {
@@ -66,10 +68,11 @@ void describe(V& v, Gpu& g) {
 
 struct NumaDomain {
     std::int64_t id = 0;
-    std::vector<std::int64_t> cpus;          // logical CPUs
-    std::vector<std::int64_t> core_of;       // physical core of cpus[i]; the same number = threads of one core
+    std::vector<std::int64_t> cpus;  // logical CPUs
+    // physical core of cpus[i]; the same number = threads of one core
+    std::vector<std::int64_t> core_of;
     Bytes memory;
-    BytesPerSecond memory_bandwidth;         // measured, by hand or nominal; 0 = unknown
+    BytesPerSecond memory_bandwidth;  // measured, by hand or nominal; 0 = unknown
 };
 template <class V>
 void describe(V& v, NumaDomain& n) {
@@ -86,9 +89,9 @@ struct Disk {
     std::string mount;  // where tasks' space comes from
     std::int64_t numa_node = -1;
     Bytes capacity, free;
-    Iops iops;                  // measured, by hand or nominal; 0 = unknown
-    Micros latency;             // mean random read; 0 = unknown
-    BytesPerSecond bandwidth;   // sequential read
+    Iops iops;                 // measured, by hand or nominal; 0 = unknown
+    Micros latency;            // mean random read; 0 = unknown
+    BytesPerSecond bandwidth;  // sequential read
     double iops_stability_ratio = 0;
 };
 template <class V>
@@ -121,7 +124,8 @@ void describe(V& v, NetworkInterface& n) {
 
 // Which mechanism holds each limit on this node; "advisory" = none. SPEC 4.
 struct Enforcement {
-    std::string cpu, memory, pids, disk_io, gpu_memory, gpu_compute;  // "cgroup v1", "cgroup v2", "simulated", "advisory"
+    // "cgroup v1", "cgroup v2", "simulated", "advisory"
+    std::string cpu, memory, pids, disk_io, gpu_memory, gpu_compute;
 };
 template <class V>
 void describe(V& v, Enforcement& e) {
@@ -157,15 +161,15 @@ void describe(V& v, NodeCache& c) {
 struct NodeInventory {
     std::string name;
     std::map<std::string, std::string> labels;
-    std::vector<std::string> pools;     // named pools it belongs to
+    std::vector<std::string> pools;  // named pools it belongs to
     bool simulated = false;
     std::vector<std::string> runtimes;  // process, docker, none
     std::string agent_version, os, cpu_model;
     std::int64_t sockets = 1;
     std::vector<std::string> cpu_features;  // avx2, avx512f, ...
-    MilliCpu cpu;            // schedulable cores, after reserved_cores
-    MilliCpu cpu_reserved;   // kept for the system
-    Bytes memory;            // schedulable
+    MilliCpu cpu;                           // schedulable cores, after reserved_cores
+    MilliCpu cpu_reserved;                  // kept for the system
+    Bytes memory;                           // schedulable
     std::vector<NumaDomain> numa;
     std::vector<Gpu> gpus;
     std::vector<Disk> disks;
@@ -195,8 +199,10 @@ void describe(V& v, NodeInventory& n) {
     v.field("disks", n.disks, "Disks.");
     v.field("networks", n.networks, "Network interfaces.");
     v.field("enforcement", n.enforcement, "Which mechanism holds each limit.");
-    v.field("allow_unenforced", n.allow_unenforced, "Tasks run even where a limit cannot be held; shown as advisory.");
-    v.field("checkpoint_path", n.checkpoint_path, "Folder of the tasks' checkpoints, one folder a job below it.");
+    v.field("allow_unenforced", n.allow_unenforced,
+            "Tasks run even where a limit cannot be held; shown as advisory.");
+    v.field("checkpoint_path", n.checkpoint_path,
+            "Folder of the tasks' checkpoints, one folder a job below it.");
     v.field("cache", n.cache, "Data that lie complete in its cache.");
 }
 
@@ -253,9 +259,11 @@ struct NodeStatus {
     NodeInventory inventory;
     bool draining = false;
     bool lost = false;
-    std::string detail;   // why
+    std::string detail;  // why
     Instant since, last_heartbeat;
-    NodeState state() const { return lost ? NodeState::lost : draining ? NodeState::draining : NodeState::up; }
+    NodeState state() const {
+        return lost ? NodeState::lost : draining ? NodeState::draining : NodeState::up;
+    }
 };
 template <class V>
 void describe(V& v, NodeStatus& n) {
@@ -267,7 +275,8 @@ void describe(V& v, NodeStatus& n) {
     v.field("last_heartbeat", n.last_heartbeat, "When its agent was last heard.");
 }
 
-// What is really used, sampled by the agent every few seconds. Never durable, never part of the engine's hash.
+// What is really used, sampled by the agent every few seconds. Never durable, never part of the engine's
+// hash.
 struct GpuSample {
     std::int64_t index = 0;
     double utilization_percent = 0, temperature_celsius = 0, power_watts = 0;

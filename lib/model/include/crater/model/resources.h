@@ -18,11 +18,12 @@ inline std::span<const EnumName<Interconnect>> enum_names(Interconnect) {
 }
 
 struct GpuRequest {
-    MilliGpu count;                    // cards; below 1000 a part of one card. 0 = no GPU
-    Mebibytes memory;                  // per card; 0 = not given
-    std::optional<MilliGpu> compute;   // per card, a hard cap; absent = a weight in proportion to the memory
-    std::string model;                 // full name, or its leading or family part; any case; "a|b" = either. Empty = any
-    bool exclusive = false;            // whole cards
+    MilliGpu count;                   // cards; below 1000 a part of one card. 0 = no GPU
+    Mebibytes memory;                 // per card; 0 = not given
+    std::optional<MilliGpu> compute;  // per card, a hard cap; absent = a weight in proportion to the memory
+    // full name, or its leading or family part; any case; "a|b" = either. Empty = any
+    std::string model;
+    bool exclusive = false;  // whole cards
     Interconnect interconnect = Interconnect::any;
     std::string min_compute_capability;  // "8.0"
     std::string precision;               // fp16, bf16, int8, int4, fp8: the card's tensor cores must have it
@@ -32,10 +33,12 @@ void describe(V& v, GpuRequest& g) {
     v.field("count", g.count, "Cards per task; a fraction below 1 (step 0.1) shares one card.");
     v.field("memory", g.memory, "GPU memory per card; below the card's size the card is shared.");
     v.field("compute", g.compute, "Hard cap on compute per card, 0.1 to 1.", {.alias = "cores"});
-    v.field("model", g.model, "GPU model: full name or its leading or family part; several as a100|h100.", {.alias = "type"});
+    v.field("model", g.model, "GPU model: full name or its leading or family part; several as a100|h100.",
+            {.alias = "type"});
     v.field("exclusive", g.exclusive, "Whole cards, shared with nobody.");
     v.field("interconnect", g.interconnect, "How the cards must be linked.");
-    v.field("min_compute_capability", g.min_compute_capability, "Least CUDA compute capability, such as 8.0.");
+    v.field("min_compute_capability", g.min_compute_capability,
+            "Least CUDA compute capability, such as 8.0.");
     v.field("precision", g.precision, "Tensor precision the card must have: fp16, bf16, int8, int4, fp8.");
 }
 
@@ -46,7 +49,8 @@ struct CpuRequest {
 template <class V>
 void describe(V& v, CpuRequest& c) {
     v.field("cores", c.cores, "Cores per task, step 0.1.");
-    v.field("features", c.features, "Instruction sets that must be present; avx512 means avx512f.", {.alias = "avx_support"});
+    v.field("features", c.features, "Instruction sets that must be present; avx512 means avx512f.",
+            {.alias = "avx_support"});
 }
 
 struct MemoryRequest {
@@ -61,17 +65,20 @@ void describe(V& v, MemoryRequest& m) {
 
 enum class IoProfile { none, training, inference, model_loading, checkpoint, custom };
 inline std::span<const EnumName<IoProfile>> enum_names(IoProfile) {
-    static constexpr EnumName<IoProfile> names[] = {
-        {IoProfile::none, "none"}, {IoProfile::training, "training"}, {IoProfile::inference, "inference"},
-        {IoProfile::model_loading, "model-loading"}, {IoProfile::checkpoint, "checkpoint"}, {IoProfile::custom, "custom"}};
+    static constexpr EnumName<IoProfile> names[] = {{IoProfile::none, "none"},
+                                                    {IoProfile::training, "training"},
+                                                    {IoProfile::inference, "inference"},
+                                                    {IoProfile::model_loading, "model-loading"},
+                                                    {IoProfile::checkpoint, "checkpoint"},
+                                                    {IoProfile::custom, "custom"}};
     return names;
 }
 
 struct DiskRequest {
     Bytes size;
-    Iops iops;                      // reserved
-    Micros latency_us_max;          // threshold, not consumed; 0 = any
-    BytesPerSecond read_mbps_min;   // reserved
+    Iops iops;                            // reserved
+    Micros latency_us_max;                // threshold, not consumed; 0 = any
+    BytesPerSecond read_mbps_min;         // reserved
     BytesPerSecond random_read_mbps_min;  // threshold
     double iops_stability_ratio = 0;      // threshold
     std::int64_t io_weight = 0;           // 1-1000; 0 = from the profile
@@ -82,8 +89,10 @@ template <class V>
 void describe(V& v, DiskRequest& d) {
     v.field("size", d.size, "Disk space per task.");
     v.field("iops", d.iops, "Reserved 4 KiB read operations per second.", {.alias = "iops_min"});
-    v.field("latency_us_max", d.latency_us_max, "Highest mean random-read latency.", {.alias = "ssd_latency_us latency_us"});
-    v.field("read_mbps_min", d.read_mbps_min, "Reserved sequential bandwidth in MB/s.", {.alias = "bandwidth_mbps"});
+    v.field("latency_us_max", d.latency_us_max, "Highest mean random-read latency.",
+            {.alias = "ssd_latency_us latency_us"});
+    v.field("read_mbps_min", d.read_mbps_min, "Reserved sequential bandwidth in MB/s.",
+            {.alias = "bandwidth_mbps"});
     v.field("random_read_mbps_min", d.random_read_mbps_min, "Least random-read bandwidth in MB/s.");
     v.field("iops_stability_ratio", d.iops_stability_ratio, "Least min/max IOPS over a calibration run.",
             {.alias = "ssd_iops_stability_ratio", .minimum = 0, .maximum = 1});

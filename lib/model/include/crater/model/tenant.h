@@ -14,9 +14,12 @@ namespace crater {
 
 enum class Policy { best_fit, binpack, spread, affinity, priority, fragmentation, price };
 inline std::span<const EnumName<Policy>> enum_names(Policy) {
-    static constexpr EnumName<Policy> names[] = {{Policy::best_fit, "best_fit"}, {Policy::binpack, "binpack"},
-        {Policy::spread, "spread"}, {Policy::spread, "load_balance"}, {Policy::affinity, "affinity"}, {Policy::priority, "priority"}, {Policy::priority, "preemptive"},
-        {Policy::fragmentation, "fragmentation"}, {Policy::price, "price"}};
+    static constexpr EnumName<Policy> names[] = {
+        {Policy::best_fit, "best_fit"},   {Policy::binpack, "binpack"},
+        {Policy::spread, "spread"},       {Policy::spread, "load_balance"},
+        {Policy::affinity, "affinity"},   {Policy::priority, "priority"},
+        {Policy::priority, "preemptive"}, {Policy::fragmentation, "fragmentation"},
+        {Policy::price, "price"}};
     return names;
 }
 
@@ -28,7 +31,8 @@ inline std::span<const EnumName<Order>> enum_names(Order) {
     return names;
 }
 
-// A placement plugin that a queue uses: "spread_tenant", or "spread_tenant=0.5". A weight of 1 counts as much as the queue's whole policy.
+// A placement plugin that a queue uses: "spread_tenant", or "spread_tenant=0.5". A weight of 1 counts as much
+// as the queue's whole policy.
 struct PluginUse {
     std::string name;
     double weight = 1;
@@ -42,10 +46,11 @@ void describe(V& v, PluginUse& p) {
 Result<void> from_text(std::string_view text, PluginUse& out);
 std::string to_text(const PluginUse& use);
 
-// Weights of a queue's own, over those that its policy is a preset of (terms) and those of the settings (parts of the terms load and capacity).
-// SPEC 3.2. Only policies that add weighted terms up have such.
+// Weights of a queue's own, over those that its policy is a preset of (terms) and those of the settings
+// (parts of the terms load and capacity). SPEC 3.2. Only policies that add weighted terms up have such.
 struct PlacementWeights {
-    std::optional<double> capacity, dataset_locality, disk, fit, fragmentation, gpu_thrift, health, interconnect, load, low_utilization, model_cache, numa;
+    std::optional<double> capacity, dataset_locality, disk, fit, fragmentation, gpu_thrift, health,
+        interconnect, load, low_utilization, model_cache, numa;
     std::optional<double> w_gpu, w_cpu, w_mem, w_disk;
     std::optional<double> gpu_memory, cpu_cores, memory_bandwidth, ssd_iops;
     bool operator==(const PlacementWeights&) const = default;
@@ -55,16 +60,20 @@ template <class V>
 void describe(V& v, PlacementWeights& w) {
     const FieldOptions range{.minimum = 0, .maximum = placement_weight_max};
     v.field("capacity", w.capacity, "Of how much the node could still hold.", range);
-    v.field("dataset_locality", w.dataset_locality, "Of the part of its datasets that the node has in its cache.", range);
+    v.field("dataset_locality", w.dataset_locality,
+            "Of the part of its datasets that the node has in its cache.", range);
     v.field("disk", w.disk, "Of the steadiness of the disk.", range);
     v.field("fit", w.fit, "Of how exactly the task fills what is left.", range);
     v.field("fragmentation", w.fragmentation, "Of how little room for others it spoils.", range);
     v.field("gpu_thrift", w.gpu_thrift, "Of leaving GPUs to work that needs them.", range);
     v.field("health", w.health, "Of how well the cards and the node are.", range);
     v.field("interconnect", w.interconnect, "Of the links between the cards it gets.", range);
-    v.field("load", w.load, "Of how little of the node is in use, or how much where the policy packs.", range);
-    v.field("low_utilization", w.low_utilization, "Of how little the cards of the node are really used, for jobs that prefer it.", range);
-    v.field("model_cache", w.model_cache, "Of the part of its models whose weights the node has in its cache.", range);
+    v.field("load", w.load, "Of how little of the node is in use, or how much where the policy packs.",
+            range);
+    v.field("low_utilization", w.low_utilization,
+            "Of how little the cards of the node are really used, for jobs that prefer it.", range);
+    v.field("model_cache", w.model_cache,
+            "Of the part of its models whose weights the node has in its cache.", range);
     v.field("numa", w.numa, "Of cards and cores in one NUMA domain.", range);
     v.field("w_gpu", w.w_gpu, "GPU within load.", range);
     v.field("w_cpu", w.w_cpu, "CPU within load.", range);
@@ -93,15 +102,24 @@ template <class V>
 void describe(V& v, QueueSpec& q) {
     v.field("name", q.name, "Queue.", {.required = true});
     v.field("policy", q.policy, "How a node is chosen.");
-    v.field("weights", q.weights, "Weights of its own, with the policies binpack, spread and affinity; the others add no weighted terms up.");
+    v.field(
+        "weights", q.weights,
+        "Weights of its own, with the policies binpack, spread and affinity; the others add no weighted terms up.");
     v.field("order", q.order, "Who goes first among jobs of the same priority.");
     v.field("priority", q.priority, "Priority of jobs that give none.");
     v.field("default_preemptible", q.default_preemptible, "Whether jobs that do not say may be preempted.");
     v.field("types", q.types, "Job types that wait here when they name no queue.");
-    v.field("plugins", q.plugins, "Placement plugins, as NAME or NAME=WEIGHT; a weight of 1 counts as much as the policy.");
-    v.field("overcommit_ratio", q.overcommit_ratio, "Instead of memory_overcommit_ratio, for jobs of this queue.", {.minimum = 1, .maximum = 10});
-    v.field("preempt_factor", q.preempt_factor, "In a queue ordered shortest or las: how many times a waiting job's key a running one's must exceed to give way to it.", {.minimum = 1, .maximum = 1000});
-    v.field("reserved_gpu", q.reserved_gpu, "Cards kept for this queue's jobs, lent to preemptible work meanwhile.", {.minimum = 0, .maximum = 1e6});
+    v.field("plugins", q.plugins,
+            "Placement plugins, as NAME or NAME=WEIGHT; a weight of 1 counts as much as the policy.");
+    v.field("overcommit_ratio", q.overcommit_ratio,
+            "Instead of memory_overcommit_ratio, for jobs of this queue.", {.minimum = 1, .maximum = 10});
+    v.field(
+        "preempt_factor", q.preempt_factor,
+        "In a queue ordered shortest or las: how many times a waiting job's key a running one's must exceed to give way to it.",
+        {.minimum = 1, .maximum = 1000});
+    v.field("reserved_gpu", q.reserved_gpu,
+            "Cards kept for this queue's jobs, lent to preemptible work meanwhile.",
+            {.minimum = 0, .maximum = 1e6});
 }
 
 // Whether the settings of a queue go together; `field`: where they stand, "" or "queues[2].".
@@ -137,14 +155,18 @@ template <class V>
 void describe(V& v, Tenant& t) {
     v.field("path", t.path, "Names joined by /.");
     v.field("hard", t.hard, "Hard quota: the tenant's own.");
-    v.field("max_priority", t.max_priority, "Highest priority its jobs may ask for.", {.minimum = 0, .maximum = 1000});
+    v.field("max_priority", t.max_priority, "Highest priority its jobs may ask for.",
+            {.minimum = 0, .maximum = 1000});
     v.field("max_pending", t.max_pending, "Most jobs waiting at once.", {.minimum = 0, .maximum = 1e9});
 }
 
 enum class Role { admin, op, tenant, read_only, agent_join };
 inline std::span<const EnumName<Role>> enum_names(Role) {
-    static constexpr EnumName<Role> names[] = {{Role::admin, "admin"}, {Role::op, "operator"}, {Role::tenant, "tenant"},
-        {Role::read_only, "read-only"}, {Role::agent_join, "agent-join"}};
+    static constexpr EnumName<Role> names[] = {{Role::admin, "admin"},
+                                               {Role::op, "operator"},
+                                               {Role::tenant, "tenant"},
+                                               {Role::read_only, "read-only"},
+                                               {Role::agent_join, "agent-join"}};
     return names;
 }
 

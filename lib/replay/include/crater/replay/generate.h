@@ -1,5 +1,5 @@
-// Made-up work: "poisson:jobs=1000,load=0.9,run=1h,cards=1/2/8,share=0.3,memory=2/4/8", "burst:burst=50,...", or a
-// published generator by name: kueue-large, kueue-baseline. The same for a seed, everywhere.
+// Made-up work: "poisson:jobs=1000,load=0.9,run=1h,cards=1/2/8,share=0.3,memory=2/4/8", "burst:burst=50,...",
+// or a published generator by name: kueue-large, kueue-baseline. The same for a seed, everywhere.
 #pragma once
 
 #include "crater/replay/workload.h"

@@ -9,8 +9,8 @@ namespace crater::replay {
 struct MixOptions {
     std::uint64_t seed = 42;
     Millis span{7 * 86'400'000LL};
-    // Cards asked for at any time as a whole-card scheduler counts them, as a part of the fleet's. Well above 1
-    // both kinds always wait.
+    // Cards asked for at any time as a whole-card scheduler counts them, as a part of the fleet's. Well above
+    // 1 both kinds always wait.
     double load = 0.75;
     double services = 0.5;  // part of that which services ask for
 };
@@ -26,8 +26,8 @@ Result<RequestRate> parse_request_rate(std::istream& in, const std::string& name
 
 Workload compose_mix(const Workload& philly, const RequestRate& rate, const MixOptions& options);
 
-// The part of services with which a backlogged scheduler that gives whole cards has three quarters of its held cards
-// under them; found by trying, the same for a seed.
+// The part of services with which a backlogged scheduler that gives whole cards has three quarters of its
+// held cards under them; found by trying, the same for a seed.
 double services_for_three_quarters(const Workload& philly, const RequestRate& rate, MixOptions options);
 
 }  // namespace crater::replay

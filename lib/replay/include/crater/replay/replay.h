@@ -18,7 +18,8 @@ using Progress = std::function<void(std::int64_t done, std::int64_t all)>;  // c
 struct Decisions {
     std::vector<Placement> placements;  // one per arrival
     std::int64_t micros = 0;            // of the clock given, deciding alone
-    std::int64_t learning = 0, learning_micros = 0;  // of these, arrivals on whose occasion something was learned
+    // of these, arrivals on whose occasion something was learned
+    std::int64_t learning = 0, learning_micros = 0;
     double per_second() const;
     double per_second_learning_aside() const;
 };

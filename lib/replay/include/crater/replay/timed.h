@@ -1,9 +1,10 @@
-// A workload against a cluster, in simulated time. Jobs come, a decider starts and stops them, they end; a clock
-// that jumps from event to event. Deterministic: the same workload, options and decider give the same figures.
+// A workload against a cluster, in simulated time. Jobs come, a decider starts and stops them, they end; a
+// clock that jumps from event to event. Deterministic: the same workload, options and decider give the same
+// figures.
 //
-// A job's progress: what it ran is kept when it stops, all of it (`on_stop`) or up to its last checkpoint; each
-// resume first pays `resume_cost` on the cards it holds. Figures come of starts, stops and ends alone, and every
-// start is booked on the cards once more: a card that would be held twice aborts.
+// A job's progress: what it ran is kept when it stops, all of it (`on_stop`) or up to its last checkpoint;
+// each resume first pays `resume_cost` on the cards it holds. Figures come of starts, stops and ends alone,
+// and every start is booked on the cards once more: a card that would be held twice aborts.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,8 @@ inline std::span<const EnumName<Durations>> enum_names(Durations) {
 // Where the cards of a job may lie: on as few nodes as can hold them; or anywhere.
 enum class Locality { strict, relaxed };
 inline std::span<const EnumName<Locality>> enum_names(Locality) {
-    static constexpr EnumName<Locality> names[] = {{Locality::strict, "strict"}, {Locality::relaxed, "relaxed"}};
+    static constexpr EnumName<Locality> names[] = {{Locality::strict, "strict"},
+                                                   {Locality::relaxed, "relaxed"}};
     return names;
 }
 
@@ -39,9 +41,9 @@ struct TimedOptions {
     Durations durations = Durations::known;
     double noise = 0.5;  // of a log-normal error, where they are noisy
     std::uint64_t seed = 42;
-    Millis until{0};         // ends there, whatever still waits; 0 = when all jobs ended
+    Millis until{0};           // ends there, whatever still waits; 0 = when all jobs ended
     Millis sample{3'600'000};  // between points of the curves
-    int big = 8;             // cards from which a job counts as big in the figures
+    int big = 8;               // cards from which a job counts as big in the figures
 };
 
 // What a scheduler may know of a job, and what it decides.
@@ -51,9 +53,9 @@ struct TimedStart {
 };
 struct TimedPlan {
     std::vector<TimedStart> starts;
-    std::vector<int> stops;       // all of the job; `stopped` follows, then another pass
-    bool more = false;            // another pass at once
-    std::optional<Millis> wake;   // a pass is due then though nothing happens
+    std::vector<int> stops;      // all of the job; `stopped` follows, then another pass
+    bool more = false;           // another pass at once
+    std::optional<Millis> wake;  // a pass is due then though nothing happens
 };
 class TimedDecider {
   public:
@@ -70,8 +72,8 @@ class TimedDecider {
 // One point of the curves.
 struct TimedPoint {
     double hour = 0;
-    double held = 0, used = 0;        // parts of all cards: held by jobs; computing
-    double stranded = 0;              // memory of the cards neither asked for nor of use to any shape
+    double held = 0, used = 0;  // parts of all cards: held by jobs; computing
+    double stranded = 0;        // memory of the cards neither asked for nor of use to any shape
     int waiting = 0, waiting_cards = 0;
 };
 struct Spread {
@@ -79,15 +81,16 @@ struct Spread {
 };
 struct TimedFigures {
     int jobs = 0, ended = 0;
-    Spread completion_h, wait_h;   // from submission to end; of that, without cards
+    Spread completion_h, wait_h;  // from submission to end; of that, without cards
     Spread completion_big_h, wait_big_h;
-    Spread first_wait_h;           // from submission to the first start
+    Spread first_wait_h;  // from submission to the first start
     double preemptions_per_job = 0, lost_card_hours = 0;
     double used = 0, held = 0, stranded = 0;  // means over the time counted, parts of all
-    // Of the jobs of several cards that fit a node: the part that ran on several, and that part of their card hours.
+    // Of the jobs of several cards that fit a node: the part that ran on several, and that part of their card
+    // hours.
     double spread_jobs = 0, spread_card_hours = 0;
     double makespan_h = 0;
-    double seconds = 0;            // computing time of the replay
+    double seconds = 0;  // computing time of the replay
     std::vector<TimedPoint> curve;
     std::vector<double> completion_quantiles, wait_quantiles;  // hours, at 0, 1, ..., 100 %
 };

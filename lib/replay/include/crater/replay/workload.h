@@ -1,10 +1,11 @@
-// Work with times: when each job comes, what it asks for, how long it runs. What `run` (timed.h) plays against
-// a cluster. Immutable once read; everything drawn comes from a seed.
+// Work with times: when each job comes, what it asks for, how long it runs. What `run` (timed.h) plays
+// against a cluster. Immutable once read; everything drawn comes from a seed.
 //
 // Where it comes from:
 //   philly    ../bench/philly/philly.csv: timestamp, duration, num_gpus (Microsoft's training cluster, 2017)
-//   mix       those, and inference services whose number follows a request rate over the day (docs/simulate.md)
-//   SPEC      a generator: "poisson:jobs=1000,load=0.9,..." or "burst:...", or a named one of Kueue's
+//   mix       those, and inference services whose number follows a request rate over the day
+//   (docs/simulate.md) SPEC      a generator: "poisson:jobs=1000,load=0.9,..." or "burst:...", or a named one
+//   of Kueue's
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct TimedJob {
     int compute = 1000;     // thousandths of each card that it asks for
     int used = 1000;        // and that it uses
     bool service = false;
-    bool near = false;      // its tasks may lie on any nodes; on one, if it has room
+    bool near = false;  // its tasks may lie on any nodes; on one, if it has room
 
     bool shares_card() const { return memory_mib > 0; }
     int all_cards() const { return tasks * cards; }
@@ -55,7 +56,8 @@ Result<Workload> parse_philly(std::istream& in, const std::string& named, const 
 // A job of `cards` whole cards as equal tasks that each fit a node.
 void split_over_nodes(TimedJob& job, int cards, const Fleet& fleet);
 
-// Relaxed locality: the cards of a job that wants several whole ones may lie anywhere, near each other if possible.
+// Relaxed locality: the cards of a job that wants several whole ones may lie anywhere, near each other if
+// possible.
 void relax_locality(Workload& workload);
 
 // How many cards are asked for at a time on average, as a part of the fleet's.

@@ -1,5 +1,6 @@
-// Which faults struck while a task was in which state. Counted by the world when a fault takes hold: of a node's fault, the states of the
-// tasks on that node and of all that hold nothing; of any other, the states of all tasks.
+// Which faults struck while a task was in which state. Counted by the world when a fault takes hold: of a
+// node's fault, the states of the tasks on that node and of all that hold nothing; of any other, the states
+// of all tasks.
 #pragma once
 
 #include <array>

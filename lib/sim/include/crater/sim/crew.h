@@ -1,5 +1,5 @@
-// Scenarios played in processes of their own, several at a time: a check of the product that fails ends its process, not the run, and is a
-// violation like others.
+// Scenarios played in processes of their own, several at a time: a check of the product that fails ends its
+// process, not the run, and is a violation like others.
 #pragma once
 
 #include <deque>
@@ -27,7 +27,8 @@ class Crew {
     explicit Crew(int size);
     ~Crew();
     // Plays what `next` gives until it gives nothing; `done` hears of each as it ends. May be called again.
-    void play(const std::function<std::optional<Assignment>()>& next, const std::function<void(const Assignment&, Report)>& done);
+    void play(const std::function<std::optional<Assignment>()>& next,
+              const std::function<void(const Assignment&, Report)>& done);
 
   private:
     struct Member;

@@ -1,5 +1,5 @@
-// Everything that can go wrong in the world, by name. A fault is injected at a moment of a seed's story, or a number of steps after it, so
-// that it falls between any two steps of any service.
+// Everything that can go wrong in the world, by name. A fault is injected at a moment of a seed's story, or a
+// number of steps after it, so that it falls between any two steps of any service.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,37 @@ namespace crater::sim {
 enum class Fault : std::uint8_t {
     // The scheduler's process and its disk.
     scheduler_crash,
-    crash_before_write,   // a group was handed in, nothing of it is on the disk
-    crash_before_reply,   // it is on the disk, the scheduler has not heard
-    crash_after_reply,    // the scheduler has heard, and released what waited for it
-    scheduler_frozen,     // it hangs, a successor takes its disk, it wakes up and believes that it leads
+    crash_before_write,  // a group was handed in, nothing of it is on the disk
+    crash_before_reply,  // it is on the disk, the scheduler has not heard
+    crash_after_reply,   // the scheduler has heard, and released what waited for it
+    scheduler_frozen,    // it hangs, a successor takes its disk, it wakes up and believes that it leads
     disk_slow,
-    disk_full,            // the next group is refused
-    disk_failing,         // the next groups are written with an error half of the time
-    disk_torn,            // half of a group is written, then the power is gone
+    disk_full,     // the next group is refused
+    disk_failing,  // the next groups are written with an error half of the time
+    disk_torn,     // half of a group is written, then the power is gone
     scheduler_clock_forward,
     scheduler_clock_back,
     // One node: its agent, its machine, its tasks.
-    agent_crash,          // its tasks live on
-    agent_older,          // replaced by an older version, for a while
-    agent_twin,           // another machine of the same name
-    power_loss,           // of the whole machine, its tasks with it
+    agent_crash,  // its tasks live on
+    agent_older,  // replaced by an older version, for a while
+    agent_twin,   // another machine of the same name
+    power_loss,   // of the whole machine, its tasks with it
     agent_clock_forward,
     agent_clock_back,
-    gpu_lost,             // broken; back when the fault ends
-    gpu_gone,             // not there at all after the agent looks again; back when the fault ends
-    exit_late,            // what a task reports comes late
-    exit_lost,            // not at all while this agent lives: a restart of the agent finds it
+    gpu_lost,   // broken; back when the fault ends
+    gpu_gone,   // not there at all after the agent looks again; back when the fault ends
+    exit_late,  // what a task reports comes late
+    exit_lost,  // not at all while this agent lives: a restart of the agent finds it
     exit_doubled,
-    start_hangs,          // a task that starts now never gets ready
+    start_hangs,  // a task that starts now never gets ready
     // The network between a node's agent and the scheduler.
     partition,
-    cut_to_scheduler,     // what the agent says does not arrive
-    cut_to_agent,         // what the scheduler says does not arrive
-    link_lost,            // the connection breaks
+    cut_to_scheduler,  // what the agent says does not arrive
+    cut_to_agent,      // what the scheduler says does not arrive
+    link_lost,         // the connection breaks
     delay,
-    duplicate,            // what the agent said is said again on its next link
-    reorder,              // late words of an old link arrive when the new one is up
+    duplicate,  // what the agent said is said again on its next link
+    reorder,    // late words of an old link arrive when the new one is up
     // AllData.
     callbacks_slow,
     callbacks_failing,

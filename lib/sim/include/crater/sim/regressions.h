@@ -3,7 +3,8 @@
 //     4711                   cancelled twice while its node was lost       a seed, as it is drawn now
 //     cancel_of_lost.yaml    the same, made small                          a scenario beside the file
 //
-// A scenario keeps its meaning when the drawing of seeds changes; empty lines and what follows a # say nothing.
+// A scenario keeps its meaning when the drawing of seeds changes; empty lines and what follows a # say
+// nothing.
 #pragma once
 
 #include <cstdint>

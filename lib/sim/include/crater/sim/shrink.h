@@ -1,5 +1,6 @@
-// Makes a scenario that fails smaller while it still fails: fewer steps and faults, a shorter day, fewer nodes, calmer weather, plainer jobs.
-// Deterministic: the same scenario and the same answers give the same result. Asks at most `runs_max` times.
+// Makes a scenario that fails smaller while it still fails: fewer steps and faults, a shorter day, fewer
+// nodes, calmer weather, plainer jobs. Deterministic: the same scenario and the same answers give the same
+// result. Asks at most `runs_max` times.
 #pragma once
 
 #include <functional>

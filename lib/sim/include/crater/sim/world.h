@@ -1,6 +1,6 @@
-// A whole cluster in one process under a seed: the real scheduler and agent services over a virtual clock, network and disk, virtual machines
-// and tasks. One queue of events ordered by (time, insertion number); everything random comes from the seed; two runs of a seed give the
-// same trace.
+// A whole cluster in one process under a seed: the real scheduler and agent services over a virtual clock,
+// network and disk, virtual machines and tasks. One queue of events ordered by (time, insertion number);
+// everything random comes from the seed; two runs of a seed give the same trace.
 //
 //     World world({.seed = 7, .agents = 2});
 //     world.submit(...); world.inject({.fault = Fault::partition, .at = 20s, .node = 1, .span = 30s});
@@ -26,30 +26,32 @@ namespace crater::sim {
 
 // What is always so, beside the faults that are injected.
 struct Weather {
-    double message_loss = 0;         // a lost message closes its link, as TCP does
-    Millis delay_max{50};            // of a message
+    double message_loss = 0;  // a lost message closes its link, as TCP does
+    Millis delay_max{50};     // of a message
     Millis commit_latency_max{20};
     Millis restart_delay_max{5'000};
-    Millis clock_skew_max{0};        // of each process from the true time, either way
+    Millis clock_skew_max{0};  // of each process from the true time, either way
     int callback_failures_percent = 20;
     int task_failures_percent = 8;
 };
 // How the cluster is set; a seed draws it within bounds.
 struct Settings {
     Millis heartbeat_interval{5'000}, heartbeat_timeout{15'000}, lost_grace{20'000};
-    Millis defragment_every{0};      // 0 = not by itself
-    Millis min_run_time{60'000};     // of a victim
-    std::vector<QueueSpec> queues;   // empty = the shipped ones
+    Millis defragment_every{0};     // 0 = not by itself
+    Millis min_run_time{60'000};    // of a victim
+    std::vector<QueueSpec> queues;  // empty = the shipped ones
 };
 struct WorldOptions {
     std::uint64_t seed = 1;
-    int agents = 2;                  // equal ones, n1, n2 ...
+    int agents = 2;  // equal ones, n1, n2 ...
     int gpus_per_node = 4;
     std::vector<hw::SimulatedNode> nodes;  // or these
     Weather weather;
     Settings settings;
 };
-struct Violation { std::string checker, text; };
+struct Violation {
+    std::string checker, text;
+};
 struct Counts {
     std::uint64_t events = 0, faults = 0, messages = 0, commits = 0, submitted = 0;
     std::uint64_t faults_without_effect = 0;  // injected where there was nothing to strike
@@ -64,7 +66,7 @@ class World {
     // Remembered as acknowledged when the reply came.
     void submit(JobSpec spec, std::string id);
     void cancel(std::string id);
-    void evict(std::string id);   // and resume it a little later
+    void evict(std::string id);  // and resume it a little later
     void drain(int node, bool evict, Millis span);
     void taint(int node, Millis span);
     void maintain(int node, Millis after, Millis span);
@@ -73,7 +75,7 @@ class World {
 
     // ---- what goes wrong ----
     void inject(const Injection& injection);
-    void heal();                  // no more faults, and no more failing callbacks, links or tasks
+    void heal();  // no more faults, and no more failing callbacks, links or tasks
 
     void run_for(Millis span);
     // Until every acknowledged job that can run has ended, or the limit; true when idle.

@@ -1,4 +1,5 @@
-// A look into a store from outside, also while its owner runs. For people: nothing is locked and nothing changed.
+// A look into a store from outside, also while its owner runs. For people: nothing is locked and nothing
+// changed.
 #pragma once
 
 #include "crater/store/store.h"

@@ -1,4 +1,5 @@
-// Delivers one HTTP request to somebody else's server, off the loop. The outbox that repeats, orders and remembers is the scheduler's.
+// Delivers one HTTP request to somebody else's server, off the loop. The outbox that repeats, orders and
+// remembers is the scheduler's.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// A message-oriented connection between two services, so that they can be driven over a WebSocket or over the simulator's network.
-// Messages arrive whole and in order, or the link closes. All calls and callbacks are on the owner's loop.
+// A message-oriented connection between two services, so that they can be driven over a WebSocket or over the
+// simulator's network. Messages arrive whole and in order, or the link closes. All calls and callbacks are on
+// the owner's loop.
 #pragma once
 
 #include <functional>
@@ -14,8 +15,8 @@
 
 namespace crater::wire {
 
-// What agents and schedulers speak over links: another name with each change of the framing or of the messages that an older one
-// would misread.
+// What agents and schedulers speak over links: another name with each change of the framing or of the
+// messages that an older one would misread.
 inline constexpr std::string_view agent_protocol = "crater-agent-2";
 
 // Dropping the last pointer closes it.
@@ -32,19 +33,24 @@ struct LinkCallbacks {
     std::function<void(std::string why)> on_closed;
 };
 
-// The dialling side: one attempt. `done` gets the open link or why there is none. The callbacks may run as soon as `done` returned.
+// The dialling side: one attempt. `done` gets the open link or why there is none. The callbacks may run as
+// soon as `done` returned.
 class Connector {
   public:
     virtual ~Connector() = default;
-    virtual void connect(LinkCallbacks callbacks, std::function<void(Result<std::shared_ptr<Link>>)> done) = 0;
+    virtual void connect(LinkCallbacks callbacks,
+                         std::function<void(Result<std::shared_ptr<Link>>)> done) = 0;
 };
 
 // Over WebSockets, posted to `loop`: what is sent within one turn of it travels as one WebSocket message, so
 // both ends must be links.
 // `endpoints` (http, https, ws or wss URLs) are tried in turn, one per attempt; one without a path of
-// its own gets `path`. `token` goes into Authorization. Destroying the connector closes its links; nothing more is called then.
-std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints, std::string token, Millis timeout,
-                                               std::string path = "/api/v1/agent", ClientOptions options = {});
+// its own gets `path`. `token` goes into Authorization. Destroying the connector closes its links; nothing
+// more is called then.
+std::unique_ptr<Connector> websocket_connector(Loop& loop, std::vector<std::string> endpoints,
+                                               std::string token, Millis timeout,
+                                               std::string path = "/api/v1/agent",
+                                               ClientOptions options = {});
 // The accepting side: wraps an accepted WebSocket; callbacks are posted to `loop`.
 std::shared_ptr<Link> websocket_link(Loop& loop, WebSocketPtr socket, LinkCallbacks callbacks);
 

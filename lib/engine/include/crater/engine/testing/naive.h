@@ -1,5 +1,6 @@
-// A second opinion: an engine without indexes, memory or cleverness, which asks of every node, every set of cards, every domain and every
-// disk whether the rules hold. On small clusters it must agree with the real one. It shares no code with it. For tests and the simulator.
+// A second opinion: an engine without indexes, memory or cleverness, which asks of every node, every set of
+// cards, every domain and every disk whether the rules hold. On small clusters it must agree with the real
+// one. It shares no code with it. For tests and the simulator.
 #pragma once
 
 #include <algorithm>
@@ -24,25 +25,30 @@ struct NaiveTask {
 struct Naive {
     Instant now;
     std::map<std::string, NodeInventory> nodes;
-    std::set<std::string> closed;  // draining or lost
-    std::vector<NaiveTask> tasks;  // that hold something
-    double ratio = 1;                      // of overcommit
-    std::map<std::string, double> ratios;  // of queues that have their own
+    std::set<std::string> closed;                                      // draining or lost
+    std::vector<NaiveTask> tasks;                                      // that hold something
+    double ratio = 1;                                                  // of overcommit
+    std::map<std::string, double> ratios;                              // of queues that have their own
     std::map<std::string, std::map<std::int64_t, std::int64_t>> real;  // node, card: MiB by the last sample
 
-    double ratio_of(const EngineJob& job) const { return ratios.contains(job.queue) ? ratios.at(job.queue) : ratio; }
+    double ratio_of(const EngineJob& job) const {
+        return ratios.contains(job.queue) ? ratios.at(job.queue) : ratio;
+    }
     double highest_ratio() const {
         double most = ratio;
         for (const auto& [queue, own] : ratios) most = std::max(most, own);
         return most;
     }
-    static std::int64_t limit(const Gpu& gpu, double of) { return gpu.memory.value * std::llround(of * 1000) / 1000; }
+    static std::int64_t limit(const Gpu& gpu, double of) {
+        return gpu.memory.value * std::llround(of * 1000) / 1000;
+    }
     // The sample of a card that nothing is on any more says nothing.
     void forget_use(const Allocation& freed) {
         for (const auto& slice : freed.gpus) {
             const bool other = std::any_of(tasks.begin(), tasks.end(), [&](const NaiveTask& t) {
-                return t.held.node == freed.node && std::any_of(t.held.gpus.begin(), t.held.gpus.end(),
-                                                                [&](const auto& g) { return g.index == slice.index; });
+                return t.held.node == freed.node &&
+                       std::any_of(t.held.gpus.begin(), t.held.gpus.end(),
+                                   [&](const auto& g) { return g.index == slice.index; });
             });
             if (!other) real[freed.node].erase(slice.index);
         }
@@ -64,14 +70,17 @@ struct Naive {
         if (taints.contains(name))
             for (const auto& taint : taints.at(name)) {
                 bool tolerated = false;
-                for (const auto& t : job.spec->tolerations) tolerated |= t.key == taint.key && (t.value.empty() || t.value == taint.value);
+                for (const auto& t : job.spec->tolerations)
+                    tolerated |= t.key == taint.key && (t.value.empty() || t.value == taint.value);
                 if (!tolerated) return true;
             }
         if (windows.contains(name))
             for (const auto& window : windows.at(name)) {
                 // Spans count in minutes, and from eight on in steps of a quarter of the power of two below.
-                const auto length = job.spec->time_limit.count() > 0 ? job.spec->time_limit : job.spec->duration;
-                std::int64_t takes = (length.count() + 59'999) / 60'000, left = std::max<std::int64_t>(0, (window.start - now).count() / 60'000);
+                const auto length =
+                    job.spec->time_limit.count() > 0 ? job.spec->time_limit : job.spec->duration;
+                std::int64_t takes = (length.count() + 59'999) / 60'000,
+                             left = std::max<std::int64_t>(0, (window.start - now).count() / 60'000);
                 std::int64_t step = 1;
                 while (takes / step >= 8) step *= 2;
                 takes = (takes + step - 1) / step * step;
@@ -81,7 +90,9 @@ struct Naive {
             }
         for (const auto& task : tasks) {
             if (task.held.node != name || gone.contains(task.job.id)) continue;
-            if (task.job.id == job.id ? job.spec->anti_affinity.spread_tasks : avoids(*job.spec, *task.job.spec) || avoids(*task.job.spec, *job.spec))
+            if (task.job.id == job.id
+                    ? job.spec->anti_affinity.spread_tasks
+                    : avoids(*job.spec, *task.job.spec) || avoids(*task.job.spec, *job.spec))
                 return true;
         }
         return false;
@@ -113,26 +124,31 @@ struct Naive {
     static Part instance_of(const JobSpec& spec, const Gpu& gpu, bool whole) {
         const auto& want = spec.resources.gpu;
         const bool half = want.count.value < 1000;
-        const auto memory = want.memory ? want.memory.value : half ? nominal(gpu) * want.count.value / 1000 : nominal(gpu);
+        const auto memory = want.memory ? want.memory.value
+                            : half      ? nominal(gpu) * want.count.value / 1000
+                                        : nominal(gpu);
         const auto compute = want.compute ? want.compute->value : half ? want.count.value : 0;
         Part best;
         for (const auto& row : gpu.partitions) {
             const auto called = std::stoll(row.name.substr(row.name.find('.') + 1)) * 1024;
             const bool enough = whole || (called >= memory && row.compute.value >= compute);
             const auto size = std::pair(row.memory.value, row.compute.value);
-            const bool better = !best.instance || (whole ? size > std::pair(best.memory, best.compute) : size < std::pair(best.memory, best.compute));
+            const bool better = !best.instance || (whole ? size > std::pair(best.memory, best.compute)
+                                                         : size < std::pair(best.memory, best.compute));
             if (enough && better) best = {true, false, row.memory.value, row.compute.value, &row};
         }
         return best;
     }
     // Whether an instance has a place that no other covers a part of.
-    bool has_place(const std::string& name, const Gpu& gpu, const GpuPartition& row, const std::set<std::string>& gone) const {
+    bool has_place(const std::string& name, const Gpu& gpu, const GpuPartition& row,
+                   const std::set<std::string>& gone) const {
         std::set<std::int64_t> taken;
         for (const auto& task : tasks)
             for (const auto& g : task.held.gpus)
                 if (task.held.node == name && !gone.contains(task.job.id) && g.index == gpu.index)
                     for (const auto& other : gpu.partitions)
-                        for (std::int64_t at = 0; other.name == g.partition && at < other.size; ++at) taken.insert(g.start + at);
+                        for (std::int64_t at = 0; other.name == g.partition && at < other.size; ++at)
+                            taken.insert(g.start + at);
         return std::any_of(row.starts.begin(), row.starts.end(), [&](std::int64_t start) {
             const auto first = taken.lower_bound(start);
             return first == taken.end() || *first >= start + row.size;
@@ -143,14 +159,16 @@ struct Naive {
         if (!want.model.empty() && gpu.model.rfind(want.model, 0) != 0) return {};
         if (want.memory.value > nominal(gpu)) return {};
         const bool all = want.memory.value >= gpu.memory.value || want.memory.value == 0;
-        const bool whole = want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute));
+        const bool whole =
+            want.exclusive || (want.count.value >= 1000 && all && (want.memory.value == 0 || !want.compute));
         if (!gpu.partitions.empty()) {
-            const bool inference = spec.type == JobType::inference && !whole && (want.memory.value < gpu.memory.value || !want.memory);
-            if (inference && (want.memory ? want.memory.value * 2 > nominal(gpu) : want.count.value > 500)) return {};
+            const bool inference = spec.type == JobType::inference && !whole &&
+                                   (want.memory.value < gpu.memory.value || !want.memory);
+            if (inference && (want.memory ? want.memory.value * 2 > nominal(gpu) : want.count.value > 500))
+                return {};
             return instance_of(spec, gpu, whole);
         }
-        if (whole)
-            return {true, true, gpu.memory.value, 1000};
+        if (whole) return {true, true, gpu.memory.value, 1000};
         Part part{true, false, 0, 0};
         part.memory =
             want.memory.value ? round_up(want.memory.value, gpu) : gpu.memory.value * want.count.value / 1000;
@@ -274,7 +292,8 @@ struct Naive {
                 ok &= !part.instance || has_place(name, gpu, *part.instance, gone);
                 if (real.contains(name) && real.at(name).contains(gpu.index))
                     ok &= real.at(name).at(gpu.index) * 10 <= gpu.memory.value * 9;
-                ok &= at(used.card_memory) + part.memory <= limit(gpu, part.whole || part.instance ? 1 : ratio_of(job)) &&
+                ok &= at(used.card_memory) + part.memory <=
+                          limit(gpu, part.whole || part.instance ? 1 : ratio_of(job)) &&
                       at(used.card_compute) + part.compute <= 1000;
                 domains.insert(gpu.numa_node);
             }
@@ -304,7 +323,8 @@ struct Naive {
 inline std::string Naive::overbooked() const {
     std::string out;
     const auto most = [&](std::int64_t held, std::int64_t there, const std::string& what) {
-        if (held > there && out.empty()) out = what + ": " + std::to_string(held) + " of " + std::to_string(there);
+        if (held > there && out.empty())
+            out = what + ": " + std::to_string(held) + " of " + std::to_string(there);
     };
     const auto at = [](const auto& map, const auto& key) { return map.contains(key) ? map.at(key) : 0; };
     for (const auto& [name, node] : nodes) {
@@ -316,14 +336,16 @@ inline std::string Naive::overbooked() const {
             if (task.held.node != name) continue;
             for (const auto cpu : task.held.cpu_set)
                 if (!cpus.insert(cpu).second) out = name + " cpu " + std::to_string(cpu) + " twice";
-            if (!task.held.cpu_set.empty() && static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 != task.held.cpu.value)
+            if (!task.held.cpu_set.empty() &&
+                static_cast<std::int64_t>(task.held.cpu_set.size()) * 1000 != task.held.cpu.value)
                 out = name + ": " + task.job.id + " has other cores than are counted";
             for (const auto& other : tasks) {
                 if (&other == &task || other.held.node != name) continue;
                 const bool own = other.job.id == task.job.id;
                 if (own ? task.job.spec->anti_affinity.spread_tasks : avoids(*task.job.spec, *other.job.spec))
                     out = name + ": " + task.job.id + " is beside what it avoids";
-                if (task.held.node_exclusive && !own) out = name + ": " + task.job.id + " has the node for itself and is not alone";
+                if (task.held.node_exclusive && !own)
+                    out = name + ": " + task.job.id + " has the node for itself and is not alone";
             }
         }
         for (const auto& gpu : node.gpus) {
@@ -333,8 +355,10 @@ inline std::string Naive::overbooked() const {
             most(at(used.card_compute, gpu.index), 1000, card + " compute");
             most(at(used.card_tasks, gpu.index), whole ? 1 : 8, card + " tasks");
         }
-        for (const auto& d : node.numa) most(at(used.domain_rate, d.id), d.memory_bandwidth.value, name + " memory bandwidth");
-        for (const auto& disk : node.disks) most(at(used.disk_iops, disk.name), disk.iops.value, name + " iops");
+        for (const auto& d : node.numa)
+            most(at(used.domain_rate, d.id), d.memory_bandwidth.value, name + " memory bandwidth");
+        for (const auto& disk : node.disks)
+            most(at(used.disk_iops, disk.name), disk.iops.value, name + " iops");
     }
     return out;
 }

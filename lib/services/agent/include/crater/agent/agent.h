@@ -1,10 +1,13 @@
-// The agent of one node: tells the scheduler what the node has and how it does, takes orders, runs tasks, reports what became of them.
+// The agent of one node: tells the scheduler what the node has and how it does, takes orders, runs tasks,
+// reports what became of them.
 //
-// Orders are idempotent and carry the leader's term; an older term is refused. A report is repeated until acknowledged, in order, and survives
-// a restart of the agent because the runtime keeps the exit record until `Forget`/acknowledgement. The agent keeps its own table of what it
-// holds and refuses an order that would put a device over its capacity, whatever the scheduler believes.
+// Orders are idempotent and carry the leader's term; an older term is refused. A report is repeated until
+// acknowledged, in order, and survives a restart of the agent because the runtime keeps the exit record until
+// `Forget`/acknowledgement. The agent keeps its own table of what it holds and refuses an order that would
+// put a device over its capacity, whatever the scheduler believes.
 //
-// Lives on one loop. Time, chance, hardware, runtime and network are parameters; the simulator drives this very class.
+// Lives on one loop. Time, chance, hardware, runtime and network are parameters; the simulator drives this
+// very class.
 #pragma once
 
 #include <functional>
@@ -49,11 +52,13 @@ struct RetentionConfig {
 template <class V>
 void describe(V& v, RetentionConfig& r) {
     v.field("logs", r.logs, "Log, record and working folder of an ended task; 0 keeps them.");
-    v.field("checkpoints", r.checkpoints, "Checkpoints of a job after its last attempt on this node; 0 keeps them.");
+    v.field("checkpoints", r.checkpoints,
+            "Checkpoints of a job after its last attempt on this node; 0 keeps them.");
     v.field("output", r.output, "Output of a job after its last attempt on this node; 0 keeps it.");
-    v.field("disk_free_min_percent", r.disk_free_min_percent,
-            "With less of the data folder's disk free, logs and working folders of ended tasks go before their time, oldest first; 0 is off.",
-            {.minimum = 0, .maximum = 90});
+    v.field(
+        "disk_free_min_percent", r.disk_free_min_percent,
+        "With less of the data folder's disk free, logs and working folders of ended tasks go before their time, oldest first; 0 is off.",
+        {.minimum = 0, .maximum = 90});
 }
 
 struct CacheConfig {
@@ -61,7 +66,9 @@ struct CacheConfig {
 };
 template <class V>
 void describe(V& v, CacheConfig& c) {
-    v.field("path", c.path, "Root of the node's cache: dataset/ID and model/ID below it; /crater-cache where that is, else data/cache.");
+    v.field(
+        "path", c.path,
+        "Root of the node's cache: dataset/ID and model/ID below it; /crater-cache where that is, else data/cache.");
 }
 // The folder that the configuration means.
 std::string cache_root(const struct Config& config);
@@ -89,12 +96,14 @@ void describe(V& v, Config& c) {
     v.field("scheduler_endpoint", c.scheduler_endpoint, "URL of the scheduler; one or more.");
     v.field("node_name", c.node_name, "Name of this node; the host's name when absent.");
     v.field("labels", c.labels, "Labels.");
-    v.field("resource_pools", c.resource_pools, "What of this machine Crater may use; what is left out is detected.");
+    v.field("resource_pools", c.resource_pools,
+            "What of this machine Crater may use; what is left out is detected.");
     v.field("data", c.data, "Folder for tasks, logs and records.");
     v.field("token_file", c.token_file, "File with a token of the role agent-join.");
     v.field("task_user", c.task_user, "Account tasks run as.");
     v.field("allow_root_tasks", c.allow_root_tasks, "Whether an admin's job may run as root.");
-    v.field("allow_unenforced", c.allow_unenforced, "Run tasks even where a limit cannot be held; shown as advisory.");
+    v.field("allow_unenforced", c.allow_unenforced,
+            "Run tasks even where a limit cannot be held; shown as advisory.");
     v.field("probe_config", c.probe_config, "Calibration values.");
     v.field("heartbeat_interval", c.heartbeat_interval, "How often to report; the scheduler's value wins.");
     v.field("heartbeat_timeout", c.heartbeat_timeout, "Silence after which the link is dialled again.");
@@ -129,10 +138,12 @@ class Agent {
     Agent(Config config, Env env);
     ~Agent();
     void start();  // adopts what still runs, then dials until it is told to stop
-    // Ends the link. With `stop_tasks` every task gets SIGTERM and its grace first; `done` runs when all have ended.
+    // Ends the link. With `stop_tasks` every task gets SIGTERM and its grace first; `done` runs when all have
+    // ended.
     void stop(bool stop_tasks, std::function<void()> done);
 
-    // The configuration was read again: labels, pools and retention hold at once; what needs a restart is named.
+    // The configuration was read again: labels, pools and retention hold at once; what needs a restart is
+    // named.
     struct Reloaded {
         std::vector<std::string> applied, at_restart;
     };
@@ -147,8 +158,9 @@ class Agent {
     std::unique_ptr<Impl> impl_;
 };
 
-// The link between an inventory's capacity and a set of allocations: the first device that would be over, in words. Used by the agent
-// before it takes an order, and by the simulator's checker.
-Result<void> check_capacity(const NodeInventory& inventory, const std::map<run::TaskId, Held>& table, const Allocation& extra);
+// The link between an inventory's capacity and a set of allocations: the first device that would be over, in
+// words. Used by the agent before it takes an order, and by the simulator's checker.
+Result<void> check_capacity(const NodeInventory& inventory, const std::map<run::TaskId, Held>& table,
+                            const Allocation& extra);
 
 }  // namespace crater::agent

@@ -1,5 +1,6 @@
-// Binds the route table (api/routes.h) to a Scheduler: authentication, roles, tenant scope, decoding, answers, server-sent events, logs, the
-// agents' WebSocket, the console's files. Called on the server's IO threads; commands are posted to the scheduler's loop.
+// Binds the route table (api/routes.h) to a Scheduler: authentication, roles, tenant scope, decoding,
+// answers, server-sent events, logs, the agents' WebSocket, the console's files. Called on the server's IO
+// threads; commands are posted to the scheduler's loop.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@ namespace crater::scheduler {
 
 class HttpApi {
   public:
-    HttpApi(Config config, Scheduler& scheduler, Loop& loop, const Clock& clock, wire::MetricRegistry& metrics);
+    HttpApi(Config config, Scheduler& scheduler, Loop& loop, const Clock& clock,
+            wire::MetricRegistry& metrics);
     ~HttpApi();
     wire::HttpServer::Handler handler();
     wire::HttpServer::Upgrade upgrade();

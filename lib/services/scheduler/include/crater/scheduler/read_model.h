@@ -1,5 +1,6 @@
-// What HTTP reads see: the state as of the last committed revision. Written by the scheduler's loop after each commit, read by any thread;
-// a reader never waits for a decision or for the disk. Rows are immutable once shared.
+// What HTTP reads see: the state as of the last committed revision. Written by the scheduler's loop after
+// each commit, read by any thread; a reader never waits for a decision or for the disk. Rows are immutable
+// once shared.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@ namespace crater::scheduler {
 class Scheduler;
 struct FixedJob;
 
-// One job as others may see it: what the scheduler holds too, immutable, so that what is known of a job lies in memory once. Mostly as bytes:
-// what is not a plain member is read from them when it is asked for.
+// One job as others may see it: what the scheduler holds too, immutable, so that what is known of a job lies
+// in memory once. Mostly as bytes: what is not a plain member is read from them when it is asked for.
 class JobRecord {
   public:
     const std::string& id() const;
@@ -65,9 +66,10 @@ using NodeRowPtr = std::shared_ptr<const api::NodeRow>;
 
 struct JobFilter {
     std::vector<State> states;
-    std::string queue, tenant, name, user, node, label = {};  // tenant: it and its descendants; name: a part of name or id; label: key[=value]
+    // tenant: it and its descendants; name: a part of name or id; label: key[=value]
+    std::string queue, tenant, name, user, node, label = {};
     std::optional<JobType> type;
-    Instant since;                                // submitted at or after
+    Instant since;  // submitted at or after
 };
 
 struct NodeFilter {
@@ -79,17 +81,21 @@ struct NodeFilter {
 class ReadModel {
   public:
     JobRecordPtr job(const std::string& id) const;
-    // Sorted by `sort` ("submitted", "-submitted", "name", "state", "priority", "id"); the cursor is opaque and stays valid under changes.
-    Result<api::Page<api::JobRow>> jobs(const JobFilter& filter, std::string_view sort, std::size_t limit, std::string_view cursor) const;
+    // Sorted by `sort` ("submitted", "-submitted", "name", "state", "priority", "id"); the cursor is opaque
+    // and stays valid under changes.
+    Result<api::Page<api::JobRow>> jobs(const JobFilter& filter, std::string_view sort, std::size_t limit,
+                                        std::string_view cursor) const;
     std::shared_ptr<const api::NodeView> node(const std::string& name) const;
     // By name, downwards when `descending`.
-    api::Page<api::NodeRow> nodes(const NodeFilter& filter, bool descending, std::size_t limit, std::string_view cursor) const;
+    api::Page<api::NodeRow> nodes(const NodeFilter& filter, bool descending, std::size_t limit,
+                                  std::string_view cursor) const;
     std::vector<api::QueueView> queues() const;
     std::vector<Tenant> tenants() const;
     std::optional<api::QuotaView> quota(const std::string& tenant) const;
     api::ClusterView cluster() const;
     std::vector<Token> tokens() const;
-    std::optional<Token> token_by_hash(const std::string& sha256) const;  // not expired at `now` is the caller's check
+    // not expired at `now` is the caller's check
+    std::optional<Token> token_by_hash(const std::string& sha256) const;
 
     struct Update;  // what one commit changed; built by the scheduler
     void publish(Update update);
@@ -103,15 +109,17 @@ class ReadModel {
     ~ReadModel();
 };
 
-// Live events, numbered by the store's history sequence or an own counter that survives restarts; the last 10,000 are kept for resuming.
-// Thread-safe. Subscribers are called on the publisher's thread and must be quick.
+// Live events, numbered by the store's history sequence or an own counter that survives restarts; the last
+// 10,000 are kept for resuming. Thread-safe. Subscribers are called on the publisher's thread and must be
+// quick.
 class EventHub {
   public:
     using Subscriber = std::function<void(const api::EventView&)>;
     std::uint64_t subscribe(Subscriber subscriber);
     void unsubscribe(std::uint64_t id);
     void publish(std::vector<api::EventView> events);
-    // Events after `sequence`, oldest first; nullopt when that is too long ago (the reader must load everything again).
+    // Events after `sequence`, oldest first; nullopt when that is too long ago (the reader must load
+    // everything again).
     std::optional<std::vector<api::EventView>> after(std::uint64_t sequence) const;
     std::uint64_t last() const;
     // The counter of the run before: sequences have no gaps and go on from here.

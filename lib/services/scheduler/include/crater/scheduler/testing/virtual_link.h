@@ -1,5 +1,5 @@
-// A connection between two processes of a virtual world: whole messages in order, each after a delay, or both ends closed. As of TCP, what
-// was sent before a close still arrives.
+// A connection between two processes of a virtual world: whole messages in order, each after a delay, or both
+// ends closed. As of TCP, what was sent before a close still arrives.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
         : time_(time), delay_(std::move(delay)), loses_(std::move(loses)) {}
 
     // Side 0 or 1. The returned link is that side's to send with.
-    std::shared_ptr<wire::Link> attach(int side, VirtualLoop& loop, wire::LinkCallbacks callbacks, std::string peer) {
+    std::shared_ptr<wire::Link> attach(int side, VirtualLoop& loop, wire::LinkCallbacks callbacks,
+                                       std::string peer) {
         at(side).loop = &loop;
         at(side).callbacks = std::move(callbacks);
         at(side).open = true;
@@ -56,12 +57,13 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
         bool open = false;
         std::int64_t last_us = 0;  // when the latest message arrives: later ones come later
         bool stalled = false;
-        std::deque<std::string> held;      // while stalled
-        std::optional<std::string> gone;   // why the peer left, after what is held
+        std::deque<std::string> held;     // while stalled
+        std::optional<std::string> gone;  // why the peer left, after what is held
     };
     class End final : public wire::Link {
       public:
-        End(std::shared_ptr<VirtualWire> wire, int side, std::string peer) : wire_(std::move(wire)), side_(side), peer_(std::move(peer)) {}
+        End(std::shared_ptr<VirtualWire> wire, int side, std::string peer)
+            : wire_(std::move(wire)), side_(side), peer_(std::move(peer)) {}
         void send(std::string message) override { wire_->send(side_, std::move(message)); }
         void close() override { wire_->close(side_); }
         std::string peer() const override { return peer_; }
@@ -87,10 +89,11 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     void deliver(int side, std::string message) {
         Side& to = at(side);
         if (!to.open) return;
-        to.loop->after(arrival(to), [self = shared_from_this(), side, message = std::move(message)]() mutable {
-            Side& s = self->at(side);
-            if (s.open && s.callbacks.on_message) s.callbacks.on_message(std::move(message));
-        });
+        to.loop->after(arrival(to),
+                       [self = shared_from_this(), side, message = std::move(message)]() mutable {
+                           Side& s = self->at(side);
+                           if (s.open && s.callbacks.on_message) s.callbacks.on_message(std::move(message));
+                       });
     }
     void close(int side) {
         if (!at(side).open) return;
@@ -101,8 +104,10 @@ class VirtualWire : public std::enable_shared_from_this<VirtualWire> {
     }
     // The other side left: heard after what it had sent.
     void leave(int side, std::string why) {
-        if (at(side).stalled) at(side).gone = std::move(why);
-        else hang_up(side, std::move(why));
+        if (at(side).stalled)
+            at(side).gone = std::move(why);
+        else
+            hang_up(side, std::move(why));
     }
     void hang_up(int side, std::string why) {
         Side& to = at(side);

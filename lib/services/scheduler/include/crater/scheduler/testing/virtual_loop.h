@@ -1,5 +1,6 @@
-// Time under a test's hand: one queue of events for a whole world, ordered by (time, insertion). Each process of the world has a loop on it;
-// killing a loop is the death of its process: nothing of it runs any more. Used by the scheduler's tests and by the simulator.
+// Time under a test's hand: one queue of events for a whole world, ordered by (time, insertion). Each process
+// of the world has a loop on it; killing a loop is the death of its process: nothing of it runs any more.
+// Used by the scheduler's tests and by the simulator.
 #pragma once
 
 #include <deque>
