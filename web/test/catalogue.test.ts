@@ -34,7 +34,7 @@ test('both languages fill the same places', () => {
 
 test('reasons are those of the scheduler, word by word', () => {
   const source = readFileSync(new URL('../../lib/model/reason.cc', import.meta.url), 'utf8')
-  const rows = [...source.matchAll(/\{Reason::\w+, "(\w+)", "([^"]*)",\s*"([^"]*)"\}/g)].filter((m) => m[1] !== 'none')
+  const rows = [...source.matchAll(/\{Reason::\w+,\s*"(\w+)",\s*"([^"]*)",\s*"([^"]*)"\}/g)].filter((m) => m[1] !== 'none')
   expect(rows.length).toBeGreaterThan(30)
   expect(reasonsEn).toEqual(Object.fromEntries(rows.map((m) => [m[1], m[2]])))
   expect(reasonsZh).toEqual(Object.fromEntries(rows.map((m) => [m[1], m[3]])))
