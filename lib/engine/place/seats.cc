@@ -66,9 +66,8 @@ void Seats::levels_changed() { stale_ = true; }
 // the rooms and the index when there is but a new seat.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
-    const bool reordered = layout_ != cluster_.layout();
-    const bool anew = !measured_ || reordered || types_ != static_cast<std::size_t>(cluster_.type_count()) ||
-                      entries_.size() != nodes;
+    const bool anew = !measured_ || layout_ != cluster_.layout() ||
+                      types_ != static_cast<std::size_t>(cluster_.type_count()) || entries_.size() != nodes;
     layout_ = cluster_.layout();
     types_ = static_cast<std::size_t>(cluster_.type_count());
     const auto needs = [&](auto need_of) {
@@ -97,7 +96,7 @@ void Seats::build() {
             of_type([](const Shape&, const CardNeed& need) { return need.whole ? 0 : need.compute; }));
     }
     for (auto& seat : seats_)
-        if (seat && (reordered || seat->standing.size() != nodes)) seat->standing.clear();
+        if (seat && anew) seat->standing.clear();
     entries_.resize(nodes);
     doors_.resize(nodes);
     if (anew) fit_.reset(cluster_);

@@ -111,17 +111,19 @@ struct Yard {
                         cluster.set_node(std::make_shared<const NodeInventory>(inventory));
                 break;
             }
-            case 4: {  // a node comes, of a kind that may be new, or one goes for a while
+            // A node comes, goes for a while, or comes back with other cards, of a kind that may be new.
+            case 4: {
                 const auto name = "n" + std::to_string(rng.below(20));
-                if (const int n = cluster.find(name); n >= 0) {
-                    const auto on_it = [&](const auto& slices) { return slices->node == n; };
-                    if (std::none_of(held.begin(), held.end(), on_it)) cluster.remove_node(n);
-                } else if (rng.below(4) == 0) {
-                    const auto types = cluster.type_count();
-                    cluster.set_node(std::make_shared<const NodeInventory>(
-                        make_node(name, 4, 1, 81920, "a100-sxm4-80gb")));
-                    if (types != cluster.type_count()) pricing.forget(), seats.levels_changed();
-                }
+                const int n = cluster.find(name);
+                const auto on_it = [&](const auto& slices) { return slices->node == n; };
+                if (n >= 0 ? std::any_of(held.begin(), held.end(), on_it) : rng.below(4) > 0) break;
+                if (n >= 0 && rng.below(2)) return cluster.remove_node(n);
+                const auto types = cluster.type_count();
+                const bool large = rng.below(2);
+                cluster.set_node(std::make_shared<const NodeInventory>(
+                    large ? make_node(name, 4, 1, 81920, "a100-sxm4-80gb")
+                          : make_node(name, 4, 1, 23028, "a10")));
+                if (types != cluster.type_count()) pricing.forget(), seats.levels_changed();
                 break;
             }
             default:
