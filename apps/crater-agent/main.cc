@@ -1,5 +1,4 @@
 // crater-agent: this machine's agent, or with --nodes FILE the agents of simulated nodes, all on one loop.
-#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -187,9 +186,6 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    // Bins of small blocks are joined again at every large free: messages come and go, and joining takes a
-    // third of a busy agent's time.
-    ::mallopt(M_MXFAST, 0);
     Overrides overrides;
     const auto options = daemon::parse(
         argc, argv, name, "Crater's agent: runs tasks on this machine and tells the scheduler what it has.",

@@ -1,5 +1,4 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
-#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -223,9 +222,6 @@ Result<int> serve(const daemon::Options& options, const Overrides& overrides) {
 
 int main(int argc, char** argv) {
     using namespace crater;
-    // As for the agent: joining the bins of small blocks at every large free takes about 3 % of a busy loop's
-    // time.
-    ::mallopt(M_MXFAST, 0);
     Overrides overrides;
     const auto options = daemon::parse(
         argc, argv, name, "Crater's scheduler: decides, remembers, serves the API and the console.",

@@ -6,21 +6,38 @@ namespace {
 
 using namespace testing;
 
+// Lives on for so many steps; after each nothing is given twice and nothing waits that would fit.
+void live(Life& life, std::uint64_t seed, int steps) {
+    for (int step = 0; step < steps; ++step) {
+        life.step();
+        life.take(life.engine.pass(noon));
+        ASSERT_EQ(life.naive.overbooked(), "");
+        for (const auto& [id, job] : life.waiting) {
+            if (job.spec->tasks > 1) continue;
+            ASSERT_FALSE(life.naive.fits_anywhere(job))
+                << "seed " << seed << " step " << step << ": " << id
+                << " would fit; the engine says: " << life.engine.why(id, noon)->summary;
+        }
+    }
+}
+
+// Which nodes would take it, asked for so many jobs.
+void ask(Life& life, std::uint64_t seed, int questions) {
+    for (int i = 0; i < questions; ++i) {
+        const auto job = random_job(life.rng, "question");
+        const auto trace = life.engine.would_place(job, noon);
+        std::set<std::string> engine_says, naive_says;
+        for (const auto& candidate : trace->candidates) engine_says.insert(candidate.node);
+        for (const auto& [name, node] : life.naive.nodes)
+            if (life.naive.fits(job, name)) naive_says.insert(name);
+        ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
+    }
+}
+
 TEST(SecondOpinion, agrees_on_what_fits_and_nothing_is_given_twice) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         Life life(seed);
-        for (int step = 0; step < 60; ++step) {
-            life.step();
-            life.take(life.engine.pass(noon));
-            EXPECT_EQ(life.naive.overbooked(), "");
-            for (const auto& [id, job] : life.waiting) {
-                if (job.spec->tasks > 1) continue;
-                EXPECT_FALSE(life.naive.fits_anywhere(job))
-                    << "seed " << seed << " step " << step << ": " << id
-                    << " would fit; the engine says: " << life.engine.why(id, noon)->summary;
-            }
-            if (::testing::Test::HasFailure()) return;
-        }
+        ASSERT_NO_FATAL_FAILURE(live(life, seed, 60));
     }
 }
 
@@ -28,15 +45,7 @@ TEST(SecondOpinion, agrees_on_every_single_node) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         Life life(seed * 7919);
         for (int step = 0; step < 30; ++step) life.step();
-        for (int i = 0; i < 20; ++i) {
-            const auto job = random_job(life.rng, "question");
-            const auto trace = life.engine.would_place(job, noon);
-            std::set<std::string> engine_says, naive_says;
-            for (const auto& candidate : trace->candidates) engine_says.insert(candidate.node);
-            for (const auto& [name, node] : life.naive.nodes)
-                if (life.naive.fits(job, name)) naive_says.insert(name);
-            ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
-        }
+        ASSERT_NO_FATAL_FAILURE(ask(life, seed, 20));
     }
 }
 
@@ -50,27 +59,8 @@ TEST(SecondOpinion, agrees_on_overcommitted_cards_and_the_watermark) {
         const std::optional<double> own[] = {std::nullopt, 1.0, 1.5, 1.1};
         Life life(seed * 48271, settings, own[seed % 4]);
         life.sampled = true;
-        for (int step = 0; step < 60; ++step) {
-            life.step();
-            life.take(life.engine.pass(noon));
-            EXPECT_EQ(life.naive.overbooked(), "");
-            for (const auto& [id, job] : life.waiting) {
-                if (job.spec->tasks > 1) continue;
-                EXPECT_FALSE(life.naive.fits_anywhere(job))
-                    << "seed " << seed << " step " << step << ": " << id
-                    << " would fit; the engine says: " << life.engine.why(id, noon)->summary;
-            }
-            if (::testing::Test::HasFailure()) return;
-        }
-        for (int i = 0; i < 20; ++i) {
-            const auto job = random_job(life.rng, "question");
-            const auto trace = life.engine.would_place(job, noon);
-            std::set<std::string> engine_says, naive_says;
-            for (const auto& candidate : trace->candidates) engine_says.insert(candidate.node);
-            for (const auto& [name, node] : life.naive.nodes)
-                if (life.naive.fits(job, name)) naive_says.insert(name);
-            ASSERT_EQ(engine_says, naive_says) << "seed " << seed << " question " << i;
-        }
+        ASSERT_NO_FATAL_FAILURE(live(life, seed, 60));
+        ASSERT_NO_FATAL_FAILURE(ask(life, seed, 20));
     }
 }
 

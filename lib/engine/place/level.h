@@ -13,21 +13,6 @@
 
 namespace crater::engine {
 
-// A policy adds weighted terms up, or orders by one thing after the other, or has learned what a node is
-// worth (place/pricing.h).
-enum class Ranking { weighted, ordered, learned };
-constexpr Ranking ranking_of(Policy policy) {
-    switch (policy) {
-        case Policy::best_fit:
-        case Policy::priority: return Ranking::ordered;
-        case Policy::fragmentation:
-        case Policy::price: return Ranking::learned;
-        case Policy::binpack:
-        case Policy::spread:
-        case Policy::affinity: break;
-    }
-    return Ranking::weighted;
-}
 // Cards at most one, nothing of disks, bandwidth, links or NUMA domains that must be met: the room tells
 // whether it fits.
 bool is_plain(const Shape& shape);

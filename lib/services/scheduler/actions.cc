@@ -117,19 +117,7 @@ Result<void> Scheduler::Impl::revive(const std::string& id, const std::string& b
         return !live || state_row(live->status().state).terminal;
     });
     job.blocked = !job.s().waits_for.empty();
-    engine::EngineJob info{.id = id,
-                           .spec = job.outline(),
-                           .queue = job.fixed->queue,
-                           .tenant = job.fixed->tenant,
-                           .priority = static_cast<int>(job.fixed->priority),
-                           .preemptible = job.fixed->preemptible,
-                           .submitted = status.submitted,
-                           .preemptions = status.preemptions,
-                           .blocked = job.blocked,
-                           .profile = profiles_.of(job.fixed->kind),
-                           .served = job.s().received.served,
-                           .progress = job.s().received.progress,
-                           .waits_since = job.s().received.waits_since};
+    engine::EngineJob info = for_engine(job);
     if (!queues_.contains(job.fixed->queue)) return fail(Code::conflict, "its queue is gone", "job");
     CRATER_TRY_VOID(engine_.admit(info));  // it may have become impossible
     for (TaskStatus& task : status.tasks) {

@@ -114,6 +114,7 @@ class Scheduler::Impl {
     Result<void> load_nodes();
     Result<void> load_jobs(ReadModel::Update& update);
     Result<void> load_outbox();
+    engine::EngineJob for_engine(const Job& job) const;
     void facts_of(Job& job);
     void verify_hash(const std::string& stored);
     void apply_config();

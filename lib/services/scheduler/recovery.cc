@@ -174,21 +174,26 @@ Result<void> Scheduler::Impl::load_jobs(ReadModel::Update& update) {
     return {};
 }
 
+engine::EngineJob Scheduler::Impl::for_engine(const Job& job) const {
+    const JobStatus& status = job.status();
+    return {.id = job.id(),
+            .spec = job.outline(),
+            .queue = job.fixed->queue,
+            .tenant = job.fixed->tenant,
+            .priority = static_cast<int>(job.fixed->priority),
+            .preemptible = job.fixed->preemptible,
+            .submitted = status.submitted,
+            .preemptions = status.preemptions,
+            .blocked = job.blocked,
+            .profile = profiles_.of(job.fixed->kind),
+            .served = job.s().received.served,
+            .progress = job.s().received.progress,
+            .waits_since = job.s().received.waits_since};
+}
+
 void Scheduler::Impl::facts_of(Job& job) {
     const JobStatus& status = job.status();
-    engine_.apply(engine::JobAdded{{.id = job.id(),
-                                    .spec = job.outline(),
-                                    .queue = job.fixed->queue,
-                                    .tenant = job.fixed->tenant,
-                                    .priority = static_cast<int>(job.fixed->priority),
-                                    .preemptible = job.fixed->preemptible,
-                                    .submitted = status.submitted,
-                                    .preemptions = status.preemptions,
-                                    .blocked = job.blocked,
-                                    .profile = profiles_.of(job.fixed->kind),
-                                    .served = job.s().received.served,
-                                    .progress = job.s().received.progress,
-                                    .waits_since = job.s().received.waits_since}});
+    engine_.apply(engine::JobAdded{for_engine(job)});
     job.known_to_engine = true;
     job.explained = now();  // its nodes have time to come back before it waits for something else
     if (job.s().stop) job.next_ask = job.s().stop->since + job.s().stop->grace;

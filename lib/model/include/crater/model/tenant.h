@@ -23,6 +23,22 @@ inline std::span<const EnumName<Policy>> enum_names(Policy) {
     return names;
 }
 
+// A policy adds weighted terms up, or orders by one thing after the other, or has learned what a node is
+// worth.
+enum class Ranking { weighted, ordered, learned };
+constexpr Ranking ranking_of(Policy policy) {
+    switch (policy) {
+        case Policy::best_fit:
+        case Policy::priority: return Ranking::ordered;
+        case Policy::fragmentation:
+        case Policy::price: return Ranking::learned;
+        case Policy::binpack:
+        case Policy::spread:
+        case Policy::affinity: break;
+    }
+    return Ranking::weighted;
+}
+
 // Who goes first within a queue, after priority. SPEC 3.6.
 enum class Order { fair, fifo, shortest, las };
 inline std::span<const EnumName<Order>> enum_names(Order) {
