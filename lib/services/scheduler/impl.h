@@ -41,6 +41,9 @@ struct TaskKey {
     auto operator<=>(const TaskKey&) const = default;
 };
 
+// Nothing of the task runs on its node any more.
+inline bool final_state(State state) { return state_row(state).terminal || state == State::preempted; }
+
 // One agent's connection.
 struct Session {
     std::function<std::shared_ptr<wire::Link>()> link;
@@ -130,7 +133,7 @@ class Scheduler::Impl {
     void drain(const std::string& node, bool draining, const api::ReasonBody& body, const Actor& actor,
                Reply<api::NodeRow> reply);
     void tables(Millis wait, Reply<Tables> reply);
-    // ---- upkeep.cc
+    // ---- upkeep.cc ----
     void set_taint(const std::string& node, const Taint& taint, bool off, const Actor& actor,
                    Reply<api::NodeRow> reply);
     void plan_maintenance(const std::string& node, std::optional<Maintenance> window, const Actor& actor,
@@ -308,6 +311,13 @@ class Scheduler::Impl {
     // ---- nodes.cc ----
     void on_message(const std::shared_ptr<Session>& session, const std::string& bytes);
     void on_closed(const std::shared_ptr<Session>& session);
+    void lose_node(Node& node, const std::string& detail);
+    void set_node_state(Node& node, const StoredNodeState& state);
+    void check_heartbeats();
+    Node* find_node(const std::string& name);
+    Node* node_of(const Session& session);
+
+    // ---- registration.cc ----
     void on_register(const std::shared_ptr<Session>& session, const proto::Register& message);
     struct Arrival {
         bool other_agent = false;  // than the one that registered last
@@ -317,31 +327,32 @@ class Scheduler::Impl {
     void refresh_hardware(Node& node);
     void add_slices(const Node& node, api::CardView& card);
     void check_devices(Node& node, const NodeInventory& inventory);
+
+    // ---- agent_reports.cc ----
     void on_heartbeat(Node& node, const proto::Heartbeat& message);
     void on_report(Node& node, const proto::TaskReport& report);
     void on_refused(Node& node, const proto::OrderRefused& refused);
-    struct TableQuestion;
     void on_table(Node& node, const proto::Table& table);
+    void on_samples(Node& node, const proto::TaskSamples& samples);
+    void add_stray(Node& node, TaskKey key);
+    void stray_gone(Node& node, const TaskKey& key);
+    void ask_for_strays(Node& node);
+
+    // ---- tables.cc ----
+    struct TableQuestion;
     void answer_table_question(const Node& node, const proto::Table& table);
     void answer_tables(TableQuestion question);
     std::set<TaskKey> running_on(const Node& node);
     void compare_with_books(const Node& node, const std::vector<TableRow>& rows,
                             const std::set<TaskKey>& running, std::vector<std::string>& differences);
-    void on_samples(Node& node, const proto::TaskSamples& samples);
-    void lose_node(Node& node, const std::string& detail);
-    void set_node_state(Node& node, const StoredNodeState& state);
-    void add_stray(Node& node, TaskKey key);
-    void stray_gone(Node& node, const TaskKey& key);
-    void ask_for_strays(Node& node);
-    void check_heartbeats();
+
+    // ---- upkeep.cc ----
     void defrag_now_and_then();  // every second: whether it is time for it
     void relieve_cards();        // every second: whose real use has been above the watermark for too long
     void check_maintenance();    // every second: what begins and what is over
     void set_windows(Node& node, std::vector<Maintenance> windows);
     Node* find_node_or_say(const std::string& name, const Reply<api::NodeRow>& reply);
     void reply_row(const std::string& name, Reply<api::NodeRow> reply);
-    Node* find_node(const std::string& name);
-    Node* node_of(const Session& session);
 
     // ---- orders.cc: what agents are told, once it is durable ----
     void send(Session& session, proto::ToAgent& message);
