@@ -108,7 +108,7 @@ TEST(Estimate, is_the_same_after_a_restart) {
 }
 
 // Waits grow, and ever more beyond what is foreseen; what came of an answer is known when the wait is over.
-TEST(Estimate, late_answers_hold_as_often_as_they_say_though_waits_grow) {
+TEST(Estimate, late_answers_hold_at_least_as_often_as_they_say_though_waits_grow) {
     Estimates estimates, restarted;
     SeededRng rng{5};
     Estimates::Wait raw;
@@ -129,23 +129,24 @@ TEST(Estimate, late_answers_hold_as_often_as_they_say_though_waits_grow) {
         starting[job + wait].push_back(job);
     }
     EXPECT_GE(held * 100, all * 90);
-    EXPECT_LE(held * 100, all * 99);
+    EXPECT_LE(estimates.stretched(raw).p90, 2 * estimates.stretched(raw).p50);
     ASSERT_TRUE(restarted.load(estimates.save()));
     EXPECT_EQ(restarted.stretched(raw).p90, estimates.stretched(raw).p90);
 }
 
-// Those that were told before it was known all fail together; that is no more than one piece of news.
-TEST(Estimate, many_that_fail_together_do_not_make_answers_later_than_they_were) {
+// Many that were told before it was known are late together: later answers are as late as these were, and as
+// they were before when that is long over.
+TEST(Estimate, a_time_when_all_were_late_widens_answers_and_is_forgotten) {
     Estimates estimates;
     const Estimates::Wait raw{1'200'000, 1'200'000};
-    for (int job = 0; job < 2000; ++job) {
-        estimates.said(job, noon, raw);
-        estimates.started(job, noon + 20 * minute);
-    }
-    for (int job = 0; job < 1500; ++job) estimates.said(job, noon, raw);
-    for (int job = 0; job < 1500; ++job) estimates.started(job, noon + 26 * minute);
-    EXPECT_GE(estimates.stretched(raw).p90, 26 * 60'000);
-    EXPECT_LE(estimates.stretched(raw).p90, 28 * 60'000);
+    const auto told = [&](int jobs, std::int64_t minutes) {
+        for (int job = 0; job < jobs; ++job) estimates.said(job, noon, raw);
+        for (int job = 0; job < jobs; ++job) estimates.started(job, noon + minutes * minute);
+        return estimates.stretched(raw).p90 / 60'000;
+    };
+    EXPECT_LE(told(2000, 20), 22);
+    EXPECT_GE(told(200, 60), 60);
+    EXPECT_LE(told(20'000, 20), 22);
 }
 
 // Users who say an hour and take two: first answers are half of what comes, later ones are not.

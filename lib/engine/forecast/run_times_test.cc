@@ -34,6 +34,13 @@ TEST(Spread, old_counts_fade) {
     EXPECT_LT(spread.count(), 2'000u);
 }
 
+TEST(Spread, lone_odd_ones_fade_as_well) {
+    Spread spread;
+    for (int i = 1; i <= 300; ++i) spread.add(i * 1'000'000);
+    for (int i = 0; i < 20'000; ++i) spread.add(1000);
+    EXPECT_LT(spread.at(Spread::one * 99 / 100), 1'100);
+}
+
 TEST(RunTimes, what_is_said_goes_before_what_was_learned) {
     RunTimes times;
     JobMaker maker = a_job("a").gpus(1000);

@@ -34,8 +34,15 @@ void Spread::add(std::int64_t value) {
     else
         counts_.insert(at, {bucket, 1});
     if (++count_ < counts_kept) return;
+    // What is left over of a bucket goes to the next: else a lone one would be rounded to itself for ever.
     count_ = 0;
-    for (auto& [of, many] : counts_) count_ += many = static_cast<std::uint16_t>((many + 1) / 2);
+    unsigned carried = 0;
+    for (auto& [of, many] : counts_) {
+        carried += many;
+        many = static_cast<std::uint16_t>(carried / 2);
+        count_ += many, carried %= 2;
+    }
+    std::erase_if(counts_, [](const auto& entry) { return entry.second == 0; });
 }
 
 std::int64_t Spread::at(std::uint32_t part, std::int64_t floor) const {
