@@ -40,12 +40,12 @@ std::string_view words_of(RunTimes::Basis basis) {
         case RunTimes::Basis::limit: return "the time limits of jobs";
         case RunTimes::Basis::unknown: break;
     }
-    return "nothing";
+    return "what is known of other jobs";
 }
 
 // Nodes of a kind serve the same shapes; a node that jobs may name is its own kind only for those that name
 // it.
-std::string kind_of(const Cluster& cluster, const Node& node) {
+std::string kind_of(const Node& node) {
     std::string out = std::to_string(node.card_type) + ' ' + std::to_string(node.cards.size()) + ' ' +
                       std::to_string(node.mixed);
     const auto add = [&](std::string_view word) { out += '|', out += word; };
@@ -55,7 +55,6 @@ std::string kind_of(const Cluster& cluster, const Node& node) {
     for (const auto& taint : node.taints) add(taint.key), add(taint.value);
     for (const auto& disk : node.disks)
         add(std::to_string(disk.latency)), add(std::to_string(disk.size >> 30));
-    (void)cluster;
     return out;
 }
 
@@ -86,8 +85,8 @@ Engine::Impl::Ahead Engine::Impl::look_ahead() {
     for (int n = 0; n < cluster_.size(); ++n) {
         const Node& node = cluster_.node(n);
         SimNode& sim = out.nodes[static_cast<std::size_t>(n)];
-        const auto [it, fresh] = kinds.try_emplace(node.takes_work() ? kind_of(cluster_, node) : "closed",
-                                                   static_cast<int>(kinds.size()));
+        const auto [it, fresh] =
+            kinds.try_emplace(node.takes_work() ? kind_of(node) : "closed", static_cast<int>(kinds.size()));
         if (fresh) example.push_back(node.takes_work() ? n : -1);
         sim.kind = it->second;
         const NodeUse& used = cluster_.used().nodes[static_cast<std::size_t>(n)];
@@ -296,15 +295,14 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     if (wait->p50 < 0)
         return fail(
             Code::unavailable,
-            "nothing that holds what it needs has an end in sight: of those jobs neither a duration is declared nor has one been learned");
+            "no end in sight of what holds what it needs, or of a job ahead of it: neither is a duration declared there nor has one been learned");
     const auto stretched = estimates_.stretched(*wait);
     const Instant least = now;
     StartEstimate out{std::max(least, estimates_.simulated + Millis(stretched.p50)),
                       std::max(least, estimates_.simulated + Millis(stretched.p90)),
                       {}};
     const auto basis = run_times_.source(slot.info).basis;
-    out.basis = "a simulation of what runs and waits, with " +
-                std::string(words_of(basis == RunTimes::Basis::unknown ? RunTimes::Basis::all : basis));
+    out.basis = "a simulation of what runs and waits, with " + std::string(words_of(basis));
     return out;
 }
 

@@ -1,6 +1,6 @@
 // When waiting jobs will start: what a forward simulation said last, and how good such answers were. How what
 // came compares with what was said first for a job is learned, by how long a wait was expected, and later
-// answers are stretched by it so that they hold as often as they say.
+// answers are stretched by it so that they hold at least as often as they say.
 #pragma once
 
 #include <array>

@@ -62,8 +62,8 @@ void Seats::forget() {
 
 void Seats::levels_changed() { stale_ = true; }
 
-// Thresholds of all seats, and every node measured against them. What a seat knows of the nodes stays; so do
-// the rooms and the index when there is but a new seat.
+// Thresholds of all seats, and every node measured against them. Where there is but a new seat, the rooms,
+// the index and what the others know of the nodes stay.
 void Seats::build() {
     const auto nodes = static_cast<std::size_t>(cluster_.size());
     const bool anew = !measured_ || layout_ != cluster_.layout() ||

@@ -23,7 +23,7 @@ Result<std::vector<State>> states_of(const std::string& text) {
         bool found = false;
         for (const auto& row : enum_names(State{})) {
             if (lower(row.name) == lower(name)) states.push_back(row.value), found = true;
-            known += (known.empty() ? "" : ", ") + std::string(row.name);
+            if (row.name == name_of(row.value)) known += (known.empty() ? "" : ", ") + std::string(row.name);
         }
         if (!found) return fail(Code::invalid, "\"" + name + "\" is no state", "status", "one of " + known);
         from = comma + 1;

@@ -169,7 +169,8 @@ struct EngineJob {
     std::int64_t served = 0;          // milli-GPU-seconds received in earlier starts, kept or not
     Millis progress{0};               // run time of earlier starts whose result is kept
     Instant waits_since;              // when it was stopped last; 0: it never ran
-    // told to stop, it saves what it did: stopping it costs the restart alone
+    // told to stop, it saves what it did: stopping it costs the restart alone; only
+    // simulations know that of a job
     bool saves_on_stop = false;
 };
 
@@ -194,75 +195,31 @@ struct NodeSet {
     NodeSet(std::shared_ptr<const NodeInventory> shared) : inventory(std::move(shared)) {}
     NodeSet(NodeInventory own) : inventory(std::make_shared<const NodeInventory>(std::move(own))) {}
 };
-// clang-format off: a row a fact
-struct NodeFlags {
-    std::string node;
-    bool draining = false, lost = false;
-};  // takes no new work
-struct NodeTaints {
-    std::string node;
-    std::vector<Taint> taints;
-};  // all that it has
-struct NodeMaintenance {
-    std::string node;
-    std::vector<Maintenance> windows;
-};  // all that are planned or under way
-struct NodeRemoved {
-    std::string node;
-};  // holds nothing
-struct QueueSet {
-    QueueSpec queue;
-};
-struct TenantSet {
-    Tenant tenant;
-};
-struct SettingsSet {
-    Settings settings;
-};
-struct JobAdded {
-    EngineJob job;
-};  // waits
-struct JobUnblocked {
-    std::string job;
-};
-struct JobRemoved {
-    std::string job;
-    Instant at;
-    bool finished = false;
-};  // ended, well or not; 0: when is not known
-struct TaskPlaced {
-    std::string job;
-    std::int64_t task;
-    Allocation allocation;
-    Instant started;
-};  // a stored placement
-struct TaskFreed {
-    std::string job;
-    std::int64_t task;
-    Instant at;
-};  // does not wait by this
-struct JobRequeued {
-    std::string job;
-    std::int64_t preemptions;
-};  // all tasks freed; keeps its submit time
-struct TaskRequeued {
-    std::string job;
-    std::int64_t task;
-};  // freed, waits again; its gang stays
-struct Checkpointed {
-    std::string job;
-    Instant at;
-};  // what ran before is kept; not hashed
-struct PreemptionStarted {
-    std::string victim, preemptor;
-};  // a stored Preemption; not hashed
-struct Remembered {
-    std::string learned;
-};  // what Engine::learned gave; after all other facts; not hashed
-struct LoadSampled {
-    std::string node;
-    NodeSample sample;
-};  // not hashed
+// A row a fact.
+// clang-format off
+struct NodeFlags { std::string node; bool draining = false, lost = false; };     // takes no new work
+struct NodeTaints { std::string node; std::vector<Taint> taints; };              // all that it has
+struct NodeMaintenance { std::string node; std::vector<Maintenance> windows; };  // all that are planned or under way
+struct NodeRemoved { std::string node; };                                        // holds nothing
+struct QueueSet { QueueSpec queue; };
+struct TenantSet { Tenant tenant; };
+struct SettingsSet { Settings settings; };
+struct JobAdded { EngineJob job; };                                              // waits
+struct JobUnblocked { std::string job; };
+// Ended at `at` (0: not known), well or not; holds nothing any more.
+struct JobRemoved { std::string job; Instant at; bool finished = false; };
+// Replay of a stored placement.
+struct TaskPlaced { std::string job; std::int64_t task; Allocation allocation; Instant started; };
+// Its slices are free; the job is not queued again by this.
+struct TaskFreed { std::string job; std::int64_t task; Instant at; };
+// Waits again, all its tasks freed, keeps its submit time.
+struct JobRequeued { std::string job; std::int64_t preemptions; };
+// One freed task waits again (restart on failure); its gang stays.
+struct TaskRequeued { std::string job; std::int64_t task; };
+struct Checkpointed { std::string job; Instant at; };          // durable: what ran before is kept; not hashed
+struct PreemptionStarted { std::string victim, preemptor; };   // replay of a stored Preemption; not hashed
+struct Remembered { std::string learned; };  // what Engine::learned gave; after all other facts; not hashed
+struct LoadSampled { std::string node; NodeSample sample; };   // not hashed
 // clang-format on
 
 using Event =

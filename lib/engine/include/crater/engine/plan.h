@@ -21,26 +21,13 @@ struct DefragOptions {
 };
 
 // What is supposed to happen.
-// clang-format off: a row a question
-struct SupposeSubmit {
-    const EngineJob* job;
-};  // admitted; asked about while the call lasts
-struct SupposePreempt {
-    std::string job;
-};  // it makes room for itself, or, if it runs, is stopped
-struct SupposeDrain {
-    std::string node;
-    bool evict = false;
-};
-struct SupposeLoss {
-    std::string node;
-};
-struct SupposeQuota {
-    Tenant tenant;
-};
-struct SupposeDefrag {
-    DefragOptions options;
-};
+// clang-format off
+struct SupposeSubmit { const EngineJob* job; };  // admitted; asked about while the call lasts
+struct SupposePreempt { std::string job; };      // it makes room for itself, or, if it runs, is stopped
+struct SupposeDrain { std::string node; bool evict = false; };
+struct SupposeLoss { std::string node; };
+struct SupposeQuota { Tenant tenant; };
+struct SupposeDefrag { DefragOptions options; };
 // clang-format on
 using Supposed =
     std::variant<SupposeSubmit, SupposePreempt, SupposeDrain, SupposeLoss, SupposeQuota, SupposeDefrag>;
