@@ -89,11 +89,11 @@ struct Compared {
 };
 double error_of(double said, double came) { return std::abs(said - came) / came; }
 
-// What any correction of what was said could have come to at best, chosen when all was known, one factor for
-// each hundred that were told about the same. What is left is what the answers did not know.
+// What was said times the factors that are best when all is known, one of each for every hundred that were
+// told about the same. What is left is what the answers did not know.
 struct Hindsight {
     double error = 0;  // of P50 in the median, by the factor that leaves the least
-    double width = 0;  // P90/P50 in the median, by the least factor that covers nine in ten
+    double width = 0;  // P90/P50 in the median, by those that cover nine in ten and half
 };
 Hindsight hindsight(std::vector<Compared> all) {
     std::sort(all.begin(), all.end(), [](const Compared& a, const Compared& b) { return a.said < b.said; });
@@ -110,7 +110,7 @@ Hindsight hindsight(std::vector<Compared> all) {
             if (best.empty() || part_of(these, 0.5) < part_of(best, 0.5)) best = std::move(these);
         }
         errors.insert(errors.end(), best.begin(), best.end());
-        widths.insert(widths.end(), to - from, std::max(1.0, part_of(factors, 0.9)));
+        widths.insert(widths.end(), to - from, part_of(factors, 0.9) / part_of(factors, 0.5));
     }
     return {part_of(errors, 0.5), part_of(widths, 0.5)};
 }

@@ -33,7 +33,7 @@ for known in ("exact", "noisy", "history"):
     row = run("--trace", trace, "--known", known, "--every", str(options.every), "--order", options.order)
     rows.append(row)
     print(f"{known:<8} {row['waited_60s']:>6,} jobs: P90 covers {row['p90_covers_percent']:.1f} % (goal 90), P50 is off by {100 * row['median_error']:.0f} % of the wait in the "
-          f"median (goal 25; the best correction in hindsight: {100 * row['hindsight_median_error']:.0f} %; queue's mean wait as the estimate: {100 * row['baseline_median_error']:.0f} %, covers {row['baseline_covers_percent']:.0f} %), P90/P50 {row['width_median']:.1f} (narrowest in hindsight {row['hindsight_width']:.1f}); "
+          f"median (goal 25; the best factors in hindsight: {100 * row['hindsight_median_error']:.0f} %; queue's mean wait as the estimate: {100 * row['baseline_median_error']:.0f} %, covers {row['baseline_covers_percent']:.0f} %), P90/P50 {row['width_median']:.1f} (in hindsight {row['hindsight_width']:.1f}); "
           f"a pass {row['pass_mean_us']:.0f} us, an answer {row['ask_mean_ms']:.1f} ms", flush=True)
 costs = run("--costs", "1")
 print(f"10,000 waiting, all at once: {costs['all_seconds_64_nodes']:.2f} s on 64 nodes, {costs['all_seconds_5000_nodes']:.2f} s on 5,000 (goal 1); one more answer "

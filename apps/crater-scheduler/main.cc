@@ -1,5 +1,4 @@
 // crater-scheduler: one loop with the scheduler on it, the API in front, the store behind.
-
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // crater: the command line. Each noun is a file in commands/.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -14,24 +15,30 @@ namespace {
 using namespace crater;
 using namespace crater::cli;
 
-// "unknown command 'jbo'. Did you mean 'job'?"
-std::string suggestion(const CLI::App& app, int argc, char** argv) {
+struct Unknown {
+    std::string word, close;  // and the nearest that there is, or empty
+};
+
+// The first word that stands where a command should and is none; no word: none.
+Unknown unknown_command(const CLI::App& app, int argc, char** argv) {
     const CLI::App* level = &app;
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
-        if (word.starts_with("-")) continue;
-        std::vector<std::string> names;
-        const CLI::App* next = nullptr;
-        for (const CLI::App* sub : level->get_subcommands([](const CLI::App*) { return true; })) {
-            names.push_back(sub->get_name());
-            if (sub->get_name() == word) next = sub;
-        }
-        if (next) {
-            level = next;
+        if (word.starts_with("-")) {
+            const CLI::Option* option = app.get_option_no_throw(word);
+            if (option && option->get_items_expected_min() > 0) ++i;  // its value
             continue;
         }
-        const std::string close = nearest(word, names);
-        return close.empty() ? "" : "did you mean '" + close + "'?";
+        const auto commands = level->get_subcommands([](const CLI::App*) { return true; });
+        if (commands.empty()) return {};
+        const auto next = std::find_if(commands.begin(), commands.end(),
+                                       [&](const CLI::App* sub) { return sub->get_name() == word; });
+        if (next == commands.end()) {
+            std::vector<std::string> names;
+            for (const CLI::App* sub : commands) names.push_back(sub->get_name());
+            return {word, nearest(word, names)};
+        }
+        level = *next;
     }
     return {};
 }
@@ -49,8 +56,13 @@ int main(int argc, char** argv) {
     app.fallthrough();
     const std::map<std::string, Output> outputs = {
         {"table", Output::table}, {"wide", Output::wide}, {"json", Output::json}, {"yaml", Output::yaml}};
-    app.add_option("-o,--output", context.output, "table, wide, json or yaml")
-        ->transform(CLI::CheckedTransformer(outputs).description(""));
+    const auto set_output = [&](const std::string& name) {
+        const auto row = outputs.find(name);
+        if (row == outputs.end())
+            throw CLI::ValidationError("--output", "\"" + name + "\" is none of table, wide, json, yaml");
+        context.output = row->second;
+    };
+    app.add_option_function<std::string>("-o,--output", set_output, "table, wide, json or yaml");
     app.add_option("--server", context.server, "URL of the scheduler [CRATER_SERVER]");
     app.add_option("--token", context.token, "Bearer token [CRATER_TOKEN]");
 
@@ -63,9 +75,11 @@ int main(int argc, char** argv) {
         return context.exit_status;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // help, version
-        std::cerr << "crater: " << error.what() << "\n";
-        if (auto close = suggestion(app, argc, argv); !close.empty())
-            std::cerr << "        " << close << "\n";
+        const Unknown unknown = unknown_command(app, argc, argv);
+        std::cerr << "crater: "
+                  << (unknown.word.empty() ? error.what() : "there is no command '" + unknown.word + "'")
+                  << "\n";
+        if (!unknown.close.empty()) std::cerr << "        did you mean '" << unknown.close << "'?\n";
         std::cerr << "        crater --help, or --help after any command, lists what there is\n";
         return 2;
     } catch (const CommandFailed& failed) {

@@ -162,14 +162,13 @@ std::string span_text(const std::string& from, const std::string& to) {
     return span(((end ? *end : system_clock()->now()) - *begin).count());
 }
 
-void print_changes(const Json& why) {
+void print_changes(const Json& why, const std::string& thorough) {
     const Json changes = why.value("changes", Json::array());
     if (!changes.empty()) std::cout << "\nWould start now with one of\n";
     for (const Json& change : changes) std::cout << "  " << text(change, "text") << "\n";
     if (text(why, "more_changes") == "true")
-        std::cout
-            << (changes.empty() ? "\n" : "")
-            << "Other changes may do as well: crater job why ID --thorough looks for them to the end.\n";
+        std::cout << (changes.empty() ? "\n" : "") << "Other changes may do as well"
+                  << (thorough.empty() ? "" : ": " + thorough + " looks for them to the end") << ".\n";
 }
 
 void print_plan(const Json& plan) {

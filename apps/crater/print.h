@@ -38,6 +38,7 @@ std::string span_text(const std::string& from, const std::string& to);
 // What a plan would do, and to whom.
 void print_plan(const Json& plan);
 // What would start a waiting job, a line each.
-void print_changes(const Json& why);
+// `thorough`: how to look for more; empty: there is no way.
+void print_changes(const Json& why, const std::string& thorough = {});
 
 }  // namespace crater::cli

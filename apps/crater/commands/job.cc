@@ -182,7 +182,10 @@ void describe_job(const Context& context, const Json& view) {
          fmt::format("{} x ({}{} cores, {})", text(job, "tasks"),
                      number(job, "gpu") > 0 ? text(view, "spec.resources.gpu.count") + " GPU, " : "",
                      text(view, "spec.resources.cpu.cores"), text(view, "spec.resources.memory.size")));
-    line("Command", text(view, "spec.command"));
+    std::string command;
+    for (const Json& word : view["spec"].value("command", Json::array()))
+        command += (command.empty() ? "" : " ") + word.get<std::string>();
+    line("Command", command);
     line("Submitted", text(job, "submitted") + "  (" + ago_text(text(job, "submitted")) + " ago)");
     if (!text(job, "started").empty()) line("Ran", span_text(text(job, "started"), text(job, "ended")));
     if (!start_text(job).empty())
@@ -213,7 +216,7 @@ void describe_job(const Context& context, const Json& view) {
                                  text(change, "detail").empty() ? "" : ": " + text(change, "detail"));
 }
 
-void print_why(const Json& why) {
+void print_why(const Json& why, const std::string& thorough) {
     std::cout << text(why, "summary") << "\n";
     if (number(why, "rank") > 0)
         std::cout << "It is number " << text(why, "rank") << " of " << text(why, "queue_length")
@@ -242,7 +245,7 @@ void print_why(const Json& why) {
     for (const Json& holder : why.value("holders", Json::array()))
         std::cout << fmt::format("  {}  on {}: {}\n", text(holder, "job"), text(holder, "node"),
                                  text(holder, "holds"));
-    print_changes(why);
+    print_changes(why, thorough);
     if (!why.value("rejections", Json::array()).empty()) std::cout << "\nWhy not elsewhere\n";
     for (const Json& rejection : why.value("rejections", Json::array()))
         std::cout << fmt::format("  {} nodes: {} ({}: {})\n", text(rejection, "nodes"),
@@ -373,7 +376,10 @@ void add_job(CLI::App& app, Context& context) {
         const Json why = need(Client(context).get(
             with_query(jobs + "/" + encoded(one->id) + "/why",
                        {{"nodes", one->nodes ? "true" : ""}, {"thorough", one->thorough ? "true" : ""}})));
-        print_answer(context, why, [&] { print_why(why), print_nodes(why); });
+        print_answer(context, why, [&] {
+            print_why(why, one->thorough ? "" : "crater job why " + one->id + " --thorough"),
+                print_nodes(why);
+        });
     });
     auto* logs = add_one("logs", "What a task wrote");
     logs->add_flag("-f,--follow", one->follow, "Go on while it runs");

@@ -69,6 +69,13 @@ Result<void> set_topology(Topology& topology, const std::string& given) {
     return {};
 }
 
+Result<void> set_count(std::int64_t& out, std::optional<std::int64_t> given, const char* flag) {
+    if (!given) return {};
+    if (*given < 1) return fail(Code::invalid, std::to_string(*given) + " is less than 1", flag, "1 or more");
+    out = *given;
+    return {};
+}
+
 // --gpu-memory is the job's total; a request is per card. SPEC 3.1.
 Result<void> set_gpu(JobSpec& spec, const JobOptions& options) {
     GpuRequest& gpu = spec.resources.gpu;
@@ -135,8 +142,8 @@ Result<JobSpec> job_spec(const JobOptions& options) {
     if (!options.tenant.empty()) spec.tenant = options.tenant;
     if (!options.working_dir.empty())
         spec.working_dir = std::filesystem::absolute(options.working_dir).lexically_normal().string();
-    if (options.tasks > 0) spec.tasks = options.tasks;
-    if (options.array > 0) spec.array = options.array;
+    CRATER_TRY_VOID(set_count(spec.tasks, options.tasks, "--tasks"));
+    CRATER_TRY_VOID(set_count(spec.array, options.array, "--array"));
     if (!options.topology.empty()) CRATER_TRY_VOID(set_topology(spec.topology, options.topology));
     if (options.preemptible) spec.preemptible = true;
     if (!options.priority.empty())

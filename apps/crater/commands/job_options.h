@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "crater/model/job.h"
 
@@ -15,7 +16,7 @@ struct JobOptions {
     std::vector<std::string> words;  // the command after --
     std::vector<std::string> env, mounts;
     std::string topology;
-    std::int64_t tasks = 0, array = 0;
+    std::optional<std::int64_t> tasks, array;
     bool preemptible = false, gpu_exclusive = false, dry_run = false, wait = false;
 };
 
