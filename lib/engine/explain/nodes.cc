@@ -116,11 +116,12 @@ Engine::Impl::Found Engine::Impl::explain_nodes(const JobSlot& slot, const Surve
     const auto look_at = [&](int rank) {
         return Look(shape, cluster_, cluster_.by_name()[static_cast<std::size_t>(rank)]);
     };
-    // What binds is what the nodes of the right kind lack; only where there are none, the kind itself.
+    // What binds is what nodes of the right kind that take work lack; where there are none, that they do not,
+    // or the kind itself.
     std::size_t binding = tallies.size();
-    for (const bool of_right_kind : {true, false}) {
+    for (const Lacks these : {~(fixed | Survey::closed()), Survey::closed(), fixed}) {
         for (std::size_t f = 0; f < tallies.size(); ++f) {
-            if (tallies[f].nodes == 0 || ((fixed >> f & 1) == 0) != of_right_kind) continue;
+            if (tallies[f].nodes == 0 || (these >> f & 1) == 0) continue;
             if (binding == tallies.size() || tallies[f].nodes > tallies[binding].nodes) binding = f;
         }
         if (binding < tallies.size()) break;

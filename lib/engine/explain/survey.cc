@@ -13,6 +13,7 @@ constexpr std::size_t looked_ahead = 8;  // changes
 
 Survey::Survey(const Shape& shape)
     : fixed_(lacks_of(filter::Kind::fixed)),
+      closed_(closed()),
       asked_(asked_by(shape)),
       glance_(shape),
       others_(asked_ & ~glance_.answers()) {
@@ -24,6 +25,11 @@ Survey::Survey(const Shape& shape)
         if (row.name == "gpu_memory" && shape.gpu_memory == 0 && shape.part == 1000) continue;
         bars_.push_back({&row, left & -left, NodeGlance::amount_of(row.name), {}});
     }
+}
+
+Lacks Survey::closed() {
+    static const Lacks these = lack("node_state") | lack("maintenance");
+    return these;
 }
 
 void Survey::refresh(const Shape& shape, const Cluster& cluster, const Sheet& sheet) {

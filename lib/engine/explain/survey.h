@@ -29,6 +29,7 @@ class Survey {
     std::int64_t nodes_lacking(Lacks one) const;
     bool fits(std::size_t rank) const { return present_[rank] && lacks_[rank] == 0; }
     // Passes what the node is.
+    static Lacks closed();  // what a node lacks that takes no work
     bool right_kind(std::size_t rank) const { return present_[rank] && (lacks_[rank] & fixed_) == 0; }
 
     // The amounts asked for, each as a bar: how much every node has free.
@@ -46,12 +47,12 @@ class Survey {
     void see(const Shape& shape, const Cluster& cluster, const Sheet& sheet, std::size_t rank, int n);
     void lose(std::size_t rank);
     void look_at(std::size_t rank, const Look& look, Lacks unknown, Lacks known = 0);
-    // What is free of a node that is of another kind says nothing.
+    // What is free of a node that is of another kind, or that takes no work, says nothing.
     bool counts(const Bar& bar, Lacks lacks) const {
-        return (lacks & fixed_) == 0 || (bar.lack & fixed_) != 0;
+        return (lacks & closed_) == 0 && ((lacks & fixed_) == 0 || (bar.lack & fixed_) != 0);
     }
 
-    Lacks fixed_, asked_;
+    Lacks fixed_, closed_, asked_;
     NodeGlance glance_;
     Lacks others_;              // asked that a glance does not answer
     std::vector<Lacks> lacks_;  // by rank of the node

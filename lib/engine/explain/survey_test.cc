@@ -205,7 +205,7 @@ Lacks looked_for(const Look& look) {
 
 void compare(const Survey& survey, const Shape& shape, const Cluster& cluster,
              const std::vector<std::int64_t>& own) {
-    const Lacks fixed = lacks_of(filter::Kind::fixed);
+    const Lacks fixed = lacks_of(filter::Kind::fixed), closed = Survey::closed();
     std::vector<std::int64_t> short_of(survey.bars().size());
     for (std::size_t rank = 0; rank < survey.size(); ++rank) {
         const int n = cluster.by_name()[rank];
@@ -218,8 +218,8 @@ void compare(const Survey& survey, const Shape& shape, const Cluster& cluster,
         ASSERT_EQ(survey.fits(rank), survey.present(rank) && Judge::fits(look));
         for (std::size_t b = 0; b < survey.bars().size(); ++b) {
             const auto& bar = survey.bars()[b];
-            const bool counts =
-                survey.present(rank) && ((lacks & fixed) == 0 || bar.row->kind == filter::Kind::fixed);
+            const bool counts = survey.present(rank) && (lacks & closed) == 0 &&
+                                ((lacks & fixed) == 0 || bar.row->kind == filter::Kind::fixed);
             ASSERT_EQ(bar.has[rank], counts ? bar.row->measure(look).has : -1)
                 << look.node.name << ": " << bar.row->name;
             short_of[b] += (lacks & bar.lack) != 0;
