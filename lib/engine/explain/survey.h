@@ -37,7 +37,7 @@ class Survey {
         const filter::Filter* row;
         Lacks lack;
         NodeGlance::Amount amount;
-        std::vector<double> has;   // by rank; -1: of another kind, or gone
+        std::vector<double> has;   // by rank; -1: of another kind, closed, or gone
         std::size_t best() const;  // the first that has most; there are nodes
     };
     const std::vector<Bar>& bars() const { return bars_; }

@@ -23,7 +23,7 @@ Measure cpu_measure(const Look& look) {
 }  // namespace
 
 extern const Filter cpu;
-const Filter cpu{47,         Kind::room, "cpu",      "resources.cpu.cores", "Cores.", cpu_asked,
+const Filter cpu{41,         Kind::room, "cpu",      "resources.cpu.cores", "Cores.", cpu_asked,
                  cpu_passes, cpu_says,   cpu_measure};
 
 }  // namespace crater::engine::filter

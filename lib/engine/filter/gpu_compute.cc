@@ -24,7 +24,7 @@ std::string gpu_compute_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_compute;
-const Filter gpu_compute{43,
+const Filter gpu_compute{45,
                          Kind::room,
                          "gpu_compute",
                          "resources.gpu.compute",

@@ -24,7 +24,7 @@ Measure gpu_count_measure(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_count;
-const Filter gpu_count{42,
+const Filter gpu_count{44,
                        Kind::room,
                        "gpu_count",
                        "resources.gpu.count",

@@ -17,7 +17,7 @@ std::string gpu_load_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_load;
-const Filter gpu_load{46,
+const Filter gpu_load{48,
                       Kind::live,
                       "gpu_load",
                       "resources.gpu.count",

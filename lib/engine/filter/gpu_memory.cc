@@ -42,7 +42,7 @@ Measure gpu_memory_measure(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_memory;
-const Filter gpu_memory{41,
+const Filter gpu_memory{43,
                         Kind::room,
                         "gpu_memory",
                         "resources.gpu.memory",

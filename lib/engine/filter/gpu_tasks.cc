@@ -17,7 +17,7 @@ std::string gpu_tasks_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_tasks;
-const Filter gpu_tasks{44,
+const Filter gpu_tasks{46,
                        Kind::room,
                        "gpu_tasks",
                        "resources.gpu.count",

@@ -30,7 +30,7 @@ std::string gpu_watermark_says(const Look& look) {
 }  // namespace
 
 extern const Filter gpu_watermark;
-const Filter gpu_watermark{45,
+const Filter gpu_watermark{47,
                            Kind::live,
                            "gpu_watermark",
                            "resources.gpu.memory",

@@ -20,7 +20,7 @@ Measure memory_measure(const Look& look) {
 }  // namespace
 
 extern const Filter memory;
-const Filter memory{48,           Kind::room,    "memory",    "resources.memory.size", "Memory.",
+const Filter memory{42,           Kind::room,    "memory",    "resources.memory.size", "Memory.",
                     memory_asked, memory_passes, memory_says, memory_measure};
 
 }  // namespace crater::engine::filter

@@ -30,7 +30,7 @@ Measure memory_bandwidth_measure(const Look& look) {
 }  // namespace
 
 extern const Filter memory_bandwidth;
-const Filter memory_bandwidth{49,
+const Filter memory_bandwidth{48,
                               Kind::room,
                               "memory_bandwidth",
                               "resources.memory.bandwidth",
