@@ -19,14 +19,18 @@ struct Unknown {
     std::string word, close;  // and the nearest that there is, or empty
 };
 
-// The first word that stands where a command should and is none; no word: none.
+// The first word that stands where a command should and is none; no word: none, or an option before it is
+// unknown.
 Unknown unknown_command(const CLI::App& app, int argc, char** argv) {
     const CLI::App* level = &app;
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
         if (word.starts_with("-")) {
-            const CLI::Option* option = app.get_option_no_throw(word);
-            if (option && option->get_items_expected_min() > 0) ++i;  // its value
+            const std::string name = word.substr(0, word.find('='));
+            const CLI::Option* option = level->get_option_no_throw(name);
+            if (!option) option = app.get_option_no_throw(name);
+            if (!option) return {};
+            if (name == word && option->get_items_expected_min() > 0) ++i;  // its value
             continue;
         }
         const auto commands = level->get_subcommands([](const CLI::App*) { return true; });

@@ -5,6 +5,7 @@
 
 #include "crater/api/views.h"
 #include "crater/api/views_alldata.h"
+#include "crater/api/views_plans.h"
 #include "crater/codec/codec.h"
 #include "schedule_document.h"
 

@@ -70,18 +70,8 @@ TEST(SecondOpinion, agrees_on_where_most_of_the_data_is) {
     int told_apart = 0;
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         Life life(seed * 6007);
-        PlacementWeights data{.capacity = 0,
-                              .dataset_locality = 1,
-                              .disk = 0,
-                              .fit = 0,
-                              .fragmentation = 0,
-                              .gpu_thrift = 0,
-                              .health = 0,
-                              .interconnect = 0,
-                              .load = 0,
-                              .low_utilization = 0,
-                              .model_cache = 1,
-                              .numa = 0};
+        PlacementWeights data = no_weights();
+        data.dataset_locality = data.model_cache = 1;
         life.engine.apply(
             QueueSet{{.name = "near", .policy = Policy::affinity, .weights = data, .priority = {500}}});
         for (int step = 0; step < 20; ++step) life.step();

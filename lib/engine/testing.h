@@ -12,6 +12,22 @@ namespace crater::engine::testing {
 inline constexpr std::int64_t gib = 1LL << 30;
 inline constexpr Instant noon{1'700'000'000'000};
 
+// Of no term of a policy that adds terms up: a test sets those it is about.
+inline PlacementWeights no_weights() {
+    return {.capacity = 0,
+            .dataset_locality = 0,
+            .disk = 0,
+            .fit = 0,
+            .fragmentation = 0,
+            .gpu_thrift = 0,
+            .health = 0,
+            .interconnect = 0,
+            .load = 0,
+            .low_utilization = 0,
+            .model_cache = 0,
+            .numa = 0};
+}
+
 // `cards` equal cards over `domains` NUMA domains, two threads a core, 8 cores and 64 GiB a card (or in all,
 // without cards).
 inline NodeInventory make_node(const std::string& name, int cards = 8, int domains = 2,

@@ -44,6 +44,15 @@ class Cli(ClusterTest):
         self.assertEqual(never.returncode, 4)
         self.assertEqual(json.loads(never.stderr)["error"]["code"], "unsatisfiable")
 
+    def test_what_is_wrong_is_named(self):
+        for words, said in ((["jbo"], "did you mean 'job'?"), (["job", "frobnicate"], "no command 'frobnicate'"),
+                            (["--output=json", "frobnicate"], "no command 'frobnicate'"), (["job", "--colour", "red", "list"], "--colour"),
+                            (["-o", "fancy", "job", "list"], '"fancy" is none of table, wide, json, yaml'),
+                            (["job", "submit", "--array", "0", "--command", "true"], "--array"), (["job", "submit", "--tasks", "-1", "--command", "true"], "--tasks")):
+            done = self.crater(*words)
+            self.assertNotIn(done.returncode, (0, 1), words)
+            self.assertIn(said, done.stderr, words)
+
     def test_quota_set_and_get(self):
         self.assertEqual(self.crater("quota", "set", "--tenant", "lab", "--gpu-hard", "2", "--memory-hard", "64Gi").returncode, 0)
         shown = json.loads(self.crater("quota", "get", "--tenant", "lab", "--output", "json").stdout)

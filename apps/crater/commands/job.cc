@@ -377,8 +377,8 @@ void add_job(CLI::App& app, Context& context) {
             with_query(jobs + "/" + encoded(one->id) + "/why",
                        {{"nodes", one->nodes ? "true" : ""}, {"thorough", one->thorough ? "true" : ""}})));
         print_answer(context, why, [&] {
-            print_why(why, one->thorough ? "" : "crater job why " + one->id + " --thorough"),
-                print_nodes(why);
+            print_why(why, one->thorough ? "" : "crater job why " + one->id + " --thorough");
+            print_nodes(why);
         });
     });
     auto* logs = add_one("logs", "What a task wrote");

@@ -205,7 +205,7 @@ Lacks looked_for(const Look& look) {
 
 void compare(const Survey& survey, const Shape& shape, const Cluster& cluster,
              const std::vector<std::int64_t>& own) {
-    const Lacks fixed = lacks_of(filter::Kind::fixed), closed = Survey::closed();
+    const Lacks fixed = lacks_of(filter::Kind::fixed), closed = lack("node_state") | lack("maintenance");
     std::vector<std::int64_t> short_of(survey.bars().size());
     for (std::size_t rank = 0; rank < survey.size(); ++rank) {
         const int n = cluster.by_name()[rank];

@@ -295,7 +295,7 @@ Result<StartEstimate> Engine::Impl::estimate(const std::string& id, Instant now)
     if (wait->p50 < 0)
         return fail(
             Code::unavailable,
-            "no end in sight of what holds what it needs, or of a job ahead of it: neither is a duration declared there nor has one been learned");
+            "what holds what it needs, or a job ahead of it, has no end in sight: no duration is declared there, and none has been learned");
     const auto stretched = estimates_.stretched(*wait);
     const Instant least = now;
     StartEstimate out{std::max(least, estimates_.simulated + Millis(stretched.p50)),

@@ -266,15 +266,8 @@ TEST_F(Place, a_queue_has_weights_of_its_own) {
         EXPECT_TRUE(trace && !trace->candidates.empty());
         return trace->candidates.at(0);
     };
-    const PlacementWeights load_alone{.capacity = 0,
-                                      .disk = 0,
-                                      .fit = 0,
-                                      .fragmentation = 0,
-                                      .gpu_thrift = 0,
-                                      .health = 0,
-                                      .interconnect = 0,
-                                      .load = 7,
-                                      .numa = 0};
+    PlacementWeights load_alone = no_weights();
+    load_alone.load = 7;
     auto cards = load_alone, cores = load_alone;
     cards.w_cpu = cards.w_mem = cards.w_disk = 0;
     cores.w_gpu = cores.w_mem = cores.w_disk = 0;
@@ -370,15 +363,8 @@ TEST_F(Place, warm_cards_and_nodes_with_faults_come_last) {
     }
     engine.apply(LoadSampled{"n2", warm});
     engine.apply(LoadSampled{"n3", cool});
-    const PlacementWeights health_alone{.capacity = 0,
-                                        .disk = 0,
-                                        .fit = 0,
-                                        .fragmentation = 0,
-                                        .gpu_thrift = 0,
-                                        .health = 1,
-                                        .interconnect = 0,
-                                        .load = 0,
-                                        .numa = 0};
+    PlacementWeights health_alone = no_weights();
+    health_alone.health = 1;
     engine.apply(QueueSet{{.name = "wide", .policy = Policy::spread, .weights = health_alone}});
     const auto trace = engine.would_place(a_job("a").gpus(1000).queue("wide"), noon);
     ASSERT_EQ(trace->candidates.size(), 3u);

@@ -19,6 +19,7 @@
 
 #include "crater/api/documents.h"
 #include "crater/api/views.h"
+#include "crater/api/views_plans.h"
 #include "crater/base/clock.h"
 #include "crater/base/metric.h"
 #include "crater/scheduler/config.h"
